@@ -10,7 +10,7 @@ import string
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib import resources
+from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
 
@@ -109,7 +109,7 @@ def _kind(entry: Mapping[str, object]) -> Kind:
 
 
 def _load() -> Mapping[str, Kind]:
-    text = resources.files("gateway").joinpath("catalogue.toml").read_text(encoding="utf-8")
+    text = Path(__file__).with_name("catalogue.toml").read_text(encoding="utf-8")
     return MappingProxyType({entry["id"]: _kind(entry) for entry in tomllib.loads(text)["kind"]})
 
 

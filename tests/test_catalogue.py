@@ -70,7 +70,7 @@ def test_values_are_of_the_vocabulary(kind: Kind) -> None:
 @KINDS
 def test_message_is_one_sentence(kind: Kind) -> None:
     """Told every placeholder, the message is a sentence with the table's number before it."""
-    facts = {name: "e4" for name in kind.placeholders - {"side", "other"}}
+    facts = dict.fromkeys(kind.placeholders - {"side", "other"}, "e4")
     said = kind.sentence("12", "white", **facts)
 
     assert said.startswith("Table 12: ")
