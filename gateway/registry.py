@@ -1,0 +1,117 @@
+"""Every board and clock that the gateway can read: one entry each. `driver = "dgt"` in the configuration names one.
+
+An entry joins a protocol with facts about the device. Support tables, udev rules and the check of the configuration
+are made from here; nothing else in the package names a device.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from gateway.drivers import Hid, Match, SerialSettings, Usb
+from gateway.events import Device, GameKind
+from gateway.protocol import Address, Decoder, Dialogue, dgt_dialogue, generic
+from gateway.protocol.options import Option, mistakes
+
+_9600_8N1 = SerialSettings()
+
+Games = Mapping[Address, GameKind]
+Options = Mapping[str, Any]
+
+
+class Family(Protocol):
+    """What a protocol's module offers to the registry."""
+
+    @property
+    def OPTIONS(self) -> tuple[Option, ...]:  # noqa: N802 - a module's constant
+        """What the operator can set."""
+
+    def decoder(self, games: Games, options: Options) -> Decoder:
+        """A new decoder for a port, given which game is played at which address."""
+
+    def dialogue(self, games: Games, options: Options) -> Dialogue | None:
+        """A new dialogue for such a port; None where a device is only listened to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One kind of board or clock."""
+
+    name: str
+    title: str
+    """For the list of supported devices."""
+    family: Family
+    games: tuple[GameKind, ...]
+    senses: Literal["pieces", "occupancy"]
+    clock: bool
+    """Whether it tells a clock's times."""
+    evidence: Literal["recorded", "documented", "reported"]
+    """Decoded against recordings; against a maker's or several programs' description; against a single source."""
+    matches: tuple[Match, ...] = ()
+    serial: SerialSettings | None = _9600_8N1
+    """None: never on a serial port."""
+    device: Device = "board"
+    bus: bool = False
+    """Whether several tables may share its port, each with its address."""
+    silence_s: float | None = None
+    """Of a device that talks all the time: silence that means it is gone. None: silence is tested by asking."""
+
+    @property
+    def options(self) -> tuple[Option, ...]:
+        """What the operator can set."""
+        return self.family.OPTIONS
+
+    def mistakes(self, options: Options) -> list[str]:
+        """All that is wrong with an [options] table, a sentence each."""
+        return mistakes(self.options, options)
+
+
+_CHESS: tuple[GameKind, ...] = ("chess", "chess960")
+_ALL: tuple[GameKind, ...] = ("chess", "chess960", "draughts")
+
+# fmt: off
+_ENTRIES = (
+    Entry("dgt", "DGT e-board: serial, USB, Bluetooth, bus", dgt_dialogue, _ALL, "pieces", True, "recorded", (Usb(0x045B),), bus=True),  # noqa: E501
+    Entry("generic", "Any board that speaks the generic text protocol", generic, _ALL, "pieces", True, "documented", serial=SerialSettings(115200)),  # noqa: E501
+)
+# fmt: on
+
+DRIVERS: Mapping[str, Entry] = {entry.name: entry for entry in _ENTRIES}
+
+_HEAD = """\
+# Printed from the registry by `python -m gateway.registry`; change the registry, not this file.
+#
+# Gives the gateway's user access to known boards, names their ports /dev/board/DRIVER-PORT, and starts the service
+# when one is plugged in. Boards behind general-purpose USB serial chips (FTDI, CP210x, CH340, ...) are left out on
+# purpose: such a chip may be anybody's device. For those, put the user into the group dialout and name the port in
+# the configuration.
+"""
+
+
+def udev_rules(entries: Iterable[Entry] = tuple(DRIVERS.values())) -> str:
+    """The udev file: a rule for each device that its ids tell apart."""
+    rules = [rule for entry in entries for match in entry.matches if (rule := _udev_rule(entry.name, match))]
+    return _HEAD + "".join(f"\n{rule}\n" for rule in rules)
+
+
+def _udev_rule(name: str, match: Match) -> str | None:
+    """None for what udev does not see (Bluetooth) or cannot tell apart."""
+    if isinstance(match, Usb) and not match.generic:
+        return _rule("tty", match, f'SYMLINK+="board/{name}-%k"')
+    if isinstance(match, Hid):
+        return _rule("hidraw", match, 'MODE="0660"')
+    return None
+
+
+def _rule(subsystem: str, match: Usb | Hid, naming: str) -> str:
+    product = "" if match.pid is None else f', ATTRS{{idProduct}}=="{match.pid:04x}"'
+    return (
+        f'SUBSYSTEM=="{subsystem}", ATTRS{{idVendor}}=="{match.vid:04x}"{product}, GROUP="dialout", {naming}, '
+        'TAG+="systemd", ENV{SYSTEMD_WANTS}+="board-gateway.service"'
+    )
+
+
+if __name__ == "__main__":
+    print(udev_rules(), end="")
