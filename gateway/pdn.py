@@ -182,7 +182,9 @@ def tag_pairs(tags: Mapping[str, str]) -> str:
     return "\n".join(f'[{name} "{_quoted(value)}"]' for name, value in tags.items())
 
 
-def movetext(plies: Iterable[tuple[str, float | None, str]], black_first: bool, number: int, result: str) -> str:
+def movetext(
+    plies: Iterable[tuple[str, float | None, str]], black_first: bool, number: int, result: str, closing: str = ""
+) -> str:
     """Moves as PGN and PDN write them.
 
     Args:
@@ -190,6 +192,7 @@ def movetext(plies: Iterable[tuple[str, float | None, str]], black_first: bool, 
         black_first: whether Black made the first of them.
         number: number of the first move.
         result: what ends the text.
+        closing: a comment before it ("" for none).
     """
     words: list[str] = []
     must_number = True
@@ -198,14 +201,20 @@ def movetext(plies: Iterable[tuple[str, float | None, str]], black_first: bool, 
         if must_number or not black:
             words.append(f"{(index + 1) // 2}{'...' if black else '.'}")
         words.append(notation)
-        remarks = [] if clock is None else [clock_command(clock)]
-        remarks += comment.replace("{", "(").replace("}", ")").split()
-        if remarks:
-            remarks[0] = "{" + remarks[0]
-            remarks[-1] += "}"
+        remarks = _comment(([] if clock is None else [clock_command(clock)]) + comment.split())
         words += remarks
         must_number = bool(remarks)
-    return _wrapped([*words, result])
+    return _wrapped([*words, *_comment(closing.split()), result])
+
+
+def _comment(words: list[str]) -> list[str]:
+    """The words in braces; braces cannot be nested nor escaped."""
+    if not words:
+        return []
+    words = [word.replace("{", "(").replace("}", ")") for word in words]
+    words[0] = "{" + words[0]
+    words[-1] += "}"
+    return words
 
 
 def clock_command(seconds: float) -> str:
