@@ -22,6 +22,7 @@ from typing import IO, Any, BinaryIO
 from gateway.config import TableConfig, table_from, table_to
 from gateway.errors import ConfigError, GatewayError
 from gateway.events import Device
+from gateway.publish import rfc3339
 from gateway.sections import shown
 from gateway.settings import Drivers
 
@@ -120,7 +121,7 @@ def header_line(header: CaptureHeader) -> str:
     return _line(
         {
             "capture": VERSION,
-            "started": _stamp(header.started),
+            "started": rfc3339(header.started),
             "gateway": header.gateway,
             "table": table_to(header.table),
         }
@@ -148,10 +149,6 @@ def entry_line(entry: Entry) -> str:
 
 def _line(values: Mapping[str, Any]) -> str:
     return json.dumps(values, ensure_ascii=False, separators=(",", ":")) + "\n"
-
-
-def _stamp(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 @dataclass(frozen=True, slots=True)
