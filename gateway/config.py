@@ -367,6 +367,8 @@ def _board(section: Section, said: Layer, game: GameKind, drivers: Drivers) -> B
     if game not in spec.games:
         fitting = [name for name, other in boards.items() if game in other.games]
         section.mistake("driver", f"{shown(said['driver'])} with game {shown(game)}", ", ".join(fitting))
+    if "bus_address" in said and not spec.bus:
+        section.mistake("bus_address", f"it with driver {shown(said['driver'])}", "only for boards on a shared bus")
     options = Section(said["options"], section.at("options"), section.note).read(options_of(spec))
     return BoardConfig(**{**said, "options": options})
 

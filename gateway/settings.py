@@ -44,6 +44,10 @@ class DriverSpec(Protocol):
         """Whether a clock can be read through the board."""
 
     @property
+    def bus(self) -> bool:
+        """Whether several tables may share its port, each with its address."""
+
+    @property
     def options(self) -> Iterable[OptionSpec]:
         """The keys of [table.board.options] or [table.clock.options]."""
 

@@ -44,11 +44,12 @@ class Driver:
     device: Literal["board", "clock"] = "board"
     games: tuple[str, ...] = ("chess", "chess960", "draughts")
     clock: bool = True
+    bus: bool = False
     options: tuple[Option, ...] = ()
 
 
 DRIVERS = {
-    "dgt": Driver(options=(Option("dtr", True), Option("poll_s", 0.5, 0.1), Option("name", ""))),
+    "dgt": Driver(bus=True, options=(Option("dtr", True), Option("poll_s", 0.5, 0.1), Option("name", ""))),
     "deaf": Driver(games=("chess",), clock=False, options=(Option("gain", 3, 1),)),
     "dgt3000": Driver(device="clock"),
 }
@@ -317,6 +318,10 @@ orientation = 180
             " allowed a bus address of its own for each table on that port",
             table(board='driver = "dgt"\nport = "/dev/a"\nbus_address = 5')
             + table(board='driver = "dgt"\nport = "/dev/a"\nbus_address = 5', name="2"),
+        ),
+        (
+            'table["1"].board.bus_address: found it with driver "deaf"; allowed only for boards on a shared bus',
+            table(board='driver = "deaf"\nport = "/dev/a"\nbus_address = 5'),
         ),
         (
             'table["2"].board.serial: found "0023", the board of table 1; allowed another board',

@@ -1,0 +1,44 @@
+"""drivers: what `driver = "..."` in the configuration may name, and what each device tells."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Iterable, Sequence
+
+from gateway.registry import DRIVERS, Entry
+
+HEADINGS = ("driver", "what", "games", "senses", "clock", "evidence")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of this command."""
+    parser.add_argument("--options", action="store_true", help="with the options that each driver takes")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the table."""
+    print(*aligned([HEADINGS, *map(row, DRIVERS.values())]), sep="\n")
+    if arguments.options:
+        for entry in DRIVERS.values():
+            print(f"\n{entry.name}", *options(entry), sep="\n")
+    return os.EX_OK
+
+
+def row(entry: Entry) -> tuple[str, ...]:
+    """Return one driver's cells."""
+    clock = "yes" if entry.clock else "no"
+    return entry.name, entry.title, " ".join(entry.games), entry.senses, clock, entry.evidence
+
+
+def options(entry: Entry) -> list[str]:
+    """Return the driver's options, a line each."""
+    lines = [f"  {option.name} = {option.default!r}: {option.text}" for option in entry.options]
+    return lines or ["  no options"]
+
+
+def aligned(rows: Iterable[Sequence[str]]) -> list[str]:
+    """Return the rows as lines in columns."""
+    rows = list(rows)
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in rows]
