@@ -219,7 +219,8 @@ class Position:
     def legal_plies(self) -> list[Ply]:
         """The plies that A1 articles 3 and 4 allow; a capture, if there is one, that takes the most pieces (4.13).
 
-        Captures that take the same pieces on the way to the same square are one ply: one of the paths is given.
+        Captures that take the same pieces on the way to the same square are one ply; its path is one of those that it
+        can have, and lands behind the pieces as near as possible.
         """
         captures = self.captures()
         if not captures:
@@ -346,7 +347,7 @@ class Position:
                 jumps = _jumps(path[-1], king, left, around)
                 if captured:
                     states.append((Ply(path, captured, not king and self._is_far(path[-1])), bool(jumps)))
-                for over, land in jumps:
+                for over, land in reversed(jumps):
                     still = left ^ BIT[over]
                     if (land, still) not in seen:
                         seen.add((land, still))
@@ -367,6 +368,7 @@ class Position:
 
         Where more than two squares are given, those between may be landing squares (all, or as many as are needed)
         or the captured squares; some programs write these after the arrival. A capture may be written with hyphens.
+        The ply returned takes the path that the text names.
 
         Raises:
             InvalidPlyError: the text is no notation of a ply.
@@ -380,7 +382,7 @@ class Position:
             raise InvalidPlyError(f"{text!r} names a square that is not between 1 and 50")
         plies = [p for p in self.legal_plies() if p.departure == squares[0] and (p.captured or "-" in text)]
         for readings in (
-            [p for p in plies if p.arrival == squares[-1] and self._has_path(p, squares[1:-1])],
+            [way for p in plies if p.arrival == squares[-1] and (way := self._by_way_of(p, squares[1:-1])) is not None],
             [p for p in plies if p.arrival == squares[-1] and sorted(p.captured) == sorted(squares[1:-1])],
             [p for p in plies if p.arrival == squares[1] and sorted(p.captured) == sorted(squares[2:])],
         ):
@@ -391,25 +393,25 @@ class Position:
                 return readings[0]
         raise IllegalPlyError(f"{text} is not legal in {self.fen()}")
 
-    def _has_path(self, ply: Ply, through: tuple[int, ...]) -> bool:
-        """Whether the captures of `ply` can be made by a path that lands on the squares `through`, in this order."""
-        if not through:
-            return True
+    def _by_way_of(self, ply: Ply, squares: tuple[int, ...]) -> Ply | None:
+        """The capture `ply` made by a path that lands on `squares`, in this order; None if there is no such path."""
+        if not squares:
+            return ply
         king = bool(BIT[ply.departure] & (self.white_kings | self.black_kings))
         around = self.occupied & ~BIT[ply.departure]
-        start = (ply.departure, sum(BIT[s] for s in ply.captured), 0)
-        seen = {start}
-        stack = [start]
+        pieces = sum(BIT[s] for s in ply.captured)
+        seen: set[tuple[int, Bitboard, int]] = set()
+        stack: list[tuple[tuple[int, ...], tuple[int, ...], Bitboard, int]] = [((ply.departure,), (), pieces, 0)]
         while stack:
-            square, left, passed = stack.pop()
-            if not left and square == ply.arrival and passed == len(through):
-                return True
-            for over, land in _jumps(square, king, left, around):
-                state = (land, left ^ BIT[over], passed + (through[passed : passed + 1] == (land,)))
+            path, captured, left, passed = stack.pop()
+            if not left and path[-1] == ply.arrival and passed == len(squares):
+                return Ply(path, captured, ply.promotes)
+            for over, land in _jumps(path[-1], king, left, around):
+                state = (land, left ^ BIT[over], passed + (squares[passed : passed + 1] == (land,)))
                 if state not in seen:
                     seen.add(state)
-                    stack.append(state)
-        return False
+                    stack.append(((*path, land), (*captured, over), *state[1:]))
+        return None
 
 
 def _jumps(square: int, king: bool, left: Bitboard, occupied: Bitboard) -> list[tuple[int, int]]:
