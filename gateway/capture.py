@@ -345,7 +345,7 @@ def _plain(source: Path | BinaryIO) -> io.BufferedIOBase:
 def _object(line: bytes) -> dict[str, Any]:
     """Return the line as a JSON object."""
     try:
-        values = json.loads(line, parse_constant=_no_constant)
+        values = json.loads(line.strip(), parse_constant=_no_constant)
     except (ValueError, RecursionError) as problem:
         raise LineError(f"not JSON ({problem})") from problem
     if not isinstance(values, dict):
