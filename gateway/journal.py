@@ -154,7 +154,7 @@ class Journal:
         """Events of one stream in order, acknowledged or not. Raises `JournalError`."""
         done: asyncio.Future[list[Entry]] = self._loop.create_future()
         with self._changed:
-            self._work.reads.append(_Read(lane, first, last, limit, done))
+            self._work.reads.append(_Read(lane, min(first, LAST), min(last, LAST), limit, done))
             self._changed.notify()
         return await done
 

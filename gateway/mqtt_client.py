@@ -1,0 +1,143 @@
+"""aiomqtt with the broker's answer to every publication, and what a connection needs from the disk.
+
+`aiomqtt.Client.publish` takes a refusal for success and waits ten seconds for a broker that has died.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import ssl
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import aiomqtt
+from paho.mqtt.client import Client as Paho
+from paho.mqtt.client import ConnectFlags, DisconnectFlags
+from paho.mqtt.properties import Properties
+from paho.mqtt.reasoncodes import ReasonCode
+
+from gateway.config import MqttConfig
+from gateway.publish import Message
+
+WINDOW = 20
+"""Publications without an answer: what Mosquitto announces as its Receive Maximum."""
+REFUSED = 0x80
+SESSION_TAKEN_OVER = 0x8E
+
+# Paho tells of every broken socket again ("Bad file descriptor"), after we have said it once in our own words.
+_paho_log = logging.getLogger("gateway.paho")
+_paho_log.addHandler(logging.NullHandler())
+_paho_log.propagate = False
+
+Answered = Callable[[int | None], None]
+"""Takes the broker's reason code, or None if the connection was lost before it came."""
+
+
+class ConfirmingClient(aiomqtt.Client):
+    """One connection; of no use after it has ended."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, logger=_paho_log, **kwargs)
+        self._answers: dict[int, Answered] = {}
+        self.window = WINDOW
+        self.taken_over = False
+
+    def offer(self, message: Message, answered: Answered, properties: Properties | None = None) -> None:
+        """Publish with QoS 1; `answered` is called exactly once. Raises `aiomqtt.MqttError` without a connection."""
+        if self._disconnected.done():
+            raise aiomqtt.MqttError("not connected")
+        info = self._client.publish(message.topic, message.payload, 1, message.retain, properties)
+        if info.rc:
+            raise aiomqtt.MqttCodeError(info.rc, "could not publish")
+        self._answers[info.mid] = answered
+
+    async def confirm(self, message: Message) -> int | None:
+        """Publish and wait for the answer."""
+        answer: asyncio.Future[int | None] = self._loop.create_future()
+        self.offer(message, lambda code: None if answer.done() else answer.set_result(code))
+        return await answer
+
+    async def lost(self) -> str:
+        """Wait until the connection is gone; return why."""
+        await asyncio.wait([self._disconnected])
+        error = self._disconnected.exception()
+        return str(error) if error else "closed"
+
+    def give_up(self) -> None:
+        """End the connection from our side, without the broker publishing our Will."""
+        self.taken_over = True
+        self._client.disconnect()
+        if not self._disconnected.done():
+            self._disconnected.set_result(None)
+
+    def abandon(self) -> None:
+        """Close the socket whatever state it is in, and say to all who wait for an answer that none will come."""
+        self._client._reset_sockets()
+        if self._misc_task is not None:
+            self._misc_task.cancel()
+        if self._disconnected.done():
+            self._disconnected.exception()
+        answers, self._answers = self._answers, {}
+        for answered in answers.values():
+            answered(None)
+
+    def _on_connect(
+        self,
+        client: Paho,
+        userdata: Any,
+        flags: ConnectFlags,
+        reason_code: ReasonCode,
+        properties: Properties | None = None,
+    ) -> None:
+        if properties is not None:
+            self.window = min(WINDOW, getattr(properties, "ReceiveMaximum", WINDOW))
+        super()._on_connect(client, userdata, flags, reason_code, properties)
+
+    def _on_publish(
+        self, client: Paho, userdata: Any, mid: int, reason_code: ReasonCode, properties: Properties
+    ) -> None:
+        answered = self._answers.pop(mid, None)
+        if answered is not None:
+            answered(reason_code.value)
+
+    def _on_disconnect(
+        self,
+        client: Paho,
+        userdata: Any,
+        flags: DisconnectFlags,
+        reason_code: ReasonCode,
+        properties: Properties | None = None,
+    ) -> None:
+        self.taken_over |= reason_code.value == SESSION_TAKEN_OVER
+        super()._on_disconnect(client, userdata, flags, reason_code, properties)
+
+
+def properties_of(packet: int, **values: Any) -> Properties:
+    """MQTT 5 properties of a packet, by the names of the standard."""
+    properties = Properties(packet)  # type: ignore[no-untyped-call]
+    for name, value in values.items():
+        setattr(properties, name, value)
+    return properties
+
+
+def password(config: MqttConfig) -> str | None:
+    """The password from its file, or the credential `mqtt.password` of the unit; None without one."""
+    path = config.password_file
+    if path is None and config.username is not None and "CREDENTIALS_DIRECTORY" in os.environ:
+        path = Path(os.environ["CREDENTIALS_DIRECTORY"], "mqtt.password")
+        if not path.exists():
+            return None
+    return None if path is None else path.read_text().rstrip("\r\n")
+
+
+def tls_context(config: MqttConfig) -> ssl.SSLContext | None:
+    """What [mqtt.tls] asks for. Raises OSError (which ssl.SSLError is) if a file is missing or wrong."""
+    if config.tls is None:
+        return None
+    context = ssl.create_default_context(cafile=config.tls.ca_file)
+    if config.tls.cert_file is not None:
+        context.load_cert_chain(config.tls.cert_file, config.tls.key_file)
+    return context
