@@ -39,6 +39,7 @@ RECONNECT_S = (0.5, 5.0)
 TAKEN_OVER_S = (30.0, 120.0)
 SUSPICION_S = 1.0
 """How long another gateway with our id has to say that it is there."""
+LEAVE_S = 1.0
 REFUSED_RETAINED_S = 30.0
 READ_AGAIN_S = 2.0
 OVERDUE_S = 0.5
@@ -192,17 +193,12 @@ class Connection:
                 await asyncio.wait_for(self._stopping.wait(), backoff * random.uniform(0.5, 1.0))
 
     async def stop(self, timeout_s: float) -> None:
-        """Publish what waits, as far as the time allows, say offline, and disconnect."""
-        until = time.monotonic() + timeout_s
-        client = self._client
-        if client is not None and self.connected:
-            with contextlib.suppress(TimeoutError, aiomqtt.MqttError):
-                self._settled.clear()
-                self._pump()
-                await asyncio.wait_for(self._settled.wait(), max(0.1, timeout_s - 1.0))
-            self._client = None
-            with contextlib.suppress(TimeoutError, aiomqtt.MqttError):
-                await asyncio.wait_for(client.confirm(self._offline), max(0.5, until - time.monotonic()))
+        """Publish what waits, as far as the time allows; then `run` says offline, disconnects and returns."""
+        if self._client is not None:
+            self._settled.clear()
+            self._pump()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._settled.wait(), timeout_s)
         self._stopping.set()
 
     async def _session(self) -> tuple[str, bool]:
@@ -267,7 +263,7 @@ class Connection:
                 self._outbox.wake(time.monotonic())
                 self._pump()
                 await asyncio.wait(tasks, timeout=self._patience(), return_when=asyncio.FIRST_COMPLETED)
-            await client.__aexit__(None, None, None)
+            await self._leave(client)
         finally:
             for task in tasks:
                 task.cancel()
@@ -286,6 +282,14 @@ class Connection:
         self._dirty = dict.fromkeys(self._retained, 0.0)
         self._client = client
         self._say_connected(code)
+
+    async def _leave(self, client: ConfirmingClient) -> None:
+        """Say offline ourselves: after a clean disconnect the broker does not publish the Will."""
+        self._client = None
+        client.timeout = LEAVE_S
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(client.confirm(self._offline), LEAVE_S)
+        await client.__aexit__(None, None, None)
 
     def _patience(self) -> float:
         deadline = self._outbox.deadline
