@@ -156,13 +156,13 @@ class DgtDialogue:
     def _introduction(self, recovering: bool) -> Iterable[Command]:
         yield Command.RETURN_SERIALNR
         yield Command.RETURN_LONG_SERIALNR
+        if recovering:
+            yield Command.SEND_EE_MOVES
         yield self._dumps[0]
         yield Command.SEND_UPDATE_NICE
         yield Command.SEND_CLK
         if self._battery:
             yield Command.SEND_BATTERY_STATUS
-        if recovering:
-            yield Command.SEND_EE_MOVES
 
     def _answered(self, at: float) -> list[bytes]:
         if self._asked is Command.SEND_VERSION:
