@@ -1,0 +1,197 @@
+"""One game at a table: its record, the reader that makes it grow, and its phase."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import chess
+
+from gateway.clock import Clock
+from gateway.events import (
+    Event,
+    GameEnded,
+    GameKind,
+    Move,
+    MoveConfirmed,
+    MoveRetracted,
+    PositionSet,
+    Readings,
+)
+from gateway.reconstruct.follow import Confirmed, Follow, Played, Retracted, RetractReason
+from gateway.reconstruct.observed import Observed
+from gateway.reconstruct.phase import CENTRE, node_of, over
+from gateway.record import GamePosition, Record
+
+Phase = Literal["setup", "play", "suspended", "ended"]
+Orientation = Literal["normal", "rotated"]
+
+END_REST = 1.0
+"""Seconds at rest after which a mate or a lost position ends the game unconfirmed (contract, "End")."""
+
+
+@dataclass(slots=True)
+class Assignment:
+    """What the arbiter said of the next game, or of this one."""
+
+    white: str | None = None
+    black: str | None = None
+    event: str | None = None
+    round: str | None = None
+    start_fen: str | None = None
+    scheduled_start: float | None = None
+    """Seconds since 1970."""
+    default_time: int | None = None
+    seats: Orientation | None = None
+    sealed_move: str | None = None
+
+
+class Game:
+    """A game that may be awaited (`setup`), in play, suspended or ended."""
+
+    def __init__(self, record: Record, board: Observed, at: float, regulations: str, time_control: str) -> None:
+        self.record = record
+        self.regulations = regulations
+        self.time_control = time_control
+        self.follow = Follow(node_of(record.position), board, at, record.ply)
+        self.board = board
+        self.phase: Phase = "setup"
+        self.id: str | None = None
+        self.result: str | None = None
+        self.reason: str | None = None
+        self.assigned = Assignment()
+        self.suspension: str | None = None
+        """`adjournment` or `interruption` while suspended."""
+        self.resumed_at: float | None = None
+        self.clock_started: float | None = None
+        self._arrivals: list[float] = []
+
+    @property
+    def kind(self) -> GameKind:
+        return self.record.game
+
+    @property
+    def position(self) -> GamePosition:
+        return self.record.position
+
+    @property
+    def untouched(self) -> bool:
+        """The game has not begun, and its start position stands exactly."""
+        return self.phase == "setup" and self.record.ply == 0 and self.follow.rivals.best.rate == 0
+
+    def begin(self, game_id: str, date: str, *, timed: bool) -> None:
+        """The game begins; `timed` says whether a clock tells when plies are completed."""
+        self.phase, self.id = "play", game_id
+        self.record.tags["Date"] = date
+        self.follow.timed = timed
+
+    # --- what the reader concludes ------------------------------------------------------------------------------
+
+    def conclude(self, at: float, clock: Clock) -> list[Event]:
+        """Let the reader conclude, and keep the record in step."""
+        events: list[Event] = []
+        for conclusion in self.follow.conclude(at):
+            match conclusion:
+                case Retracted(from_ply, reason):
+                    events += self.retract(from_ply, reason)
+                case Played(rival):
+                    ply = rival.ply.uci() if isinstance(rival.ply, chess.Move) else rival.ply
+                    events.append(self._play(ply, rival.legal, rival.source, rival.at, clock.readings(at)))
+                case Confirmed(ply, readings):
+                    self.record.confirm(ply, readings)
+                    events.append(MoveConfirmed(ply, readings))
+        return events
+
+    def _play(
+        self,
+        ply: Any,
+        legal: bool,
+        source: Literal["board", "command", "inferred"],
+        arrived: float,
+        readings: Readings | None,
+    ) -> Move:
+        since = self._arrivals[-1] if self._arrivals else self.clock_started
+        elapsed = None if since is None else round(max(0.0, arrived - since), 3)
+        self._arrivals.append(arrived)
+        return self.record.play(ply, legal=legal, source=source, clock=readings, elapsed=elapsed)
+
+    def retract(self, from_ply: int, reason: RetractReason) -> list[Event]:
+        """Take plies off the record."""
+        self.record.retract(from_ply)
+        del self._arrivals[max(0, len(self.record.entries)) :]
+        return [MoveRetracted(from_ply, reason)]
+
+    # --- what is told -------------------------------------------------------------------------------------------
+
+    def restart(self, at: float) -> None:
+        """The reader goes on from the record's position, which is beyond doubt."""
+        self.follow.restart(node_of(self.record.position), at, self.record.ply)
+
+    def told(self, texts: list[str], at: float) -> list[Event]:
+        """Plies that a command gives: published as they are, confirmed at once.
+
+        Raises:
+            ValueError: one of them cannot be read or played; the ones before it stand in the record.
+        """
+        events: list[Event] = []
+        for text in texts:
+            move = self.record.play(self.record.parse(text), source="command", confirmed=True)
+            self._arrivals.append(at)
+            events += [move, MoveConfirmed(move.ply, None)]
+        self.restart(at)
+        return events
+
+    def set_position(self, position: GamePosition, reason: Literal["command", "gap"], at: float) -> list[Event]:
+        """Go on from `position`: back to where it occurred in the record, else beside it."""
+        ply = self.record.find(position)
+        if ply is not None and reason == "command":
+            events = [] if ply == self.record.ply else self.retract(ply + 1, "command")
+        else:
+            self.record.set_position(self.record.ply, position.fen())
+            events = [PositionSet(self.record.ply, position.fen(), reason)]
+        self.restart(at)
+        return events
+
+    def drop_signal(self) -> list[Event]:
+        """Nothing of a kings' signal belongs to the game: unpressed king moves to the centre are taken off."""
+        first = None
+        for entry in reversed(self.record.entries):
+            arrival = entry.move.uci[2:4] if entry.move.uci else ""
+            if entry.confirmed or arrival not in CENTRE or entry.move.notation[0] != "K":
+                break
+            first = entry.move.ply
+        return [] if first is None else self.retract(first, "correction")
+
+    def suspend(self, reason: str, sealed_move: str | None) -> None:
+        """The arbiter stops the game for a while."""
+        self.phase, self.suspension = "suspended", reason
+        self.assigned.sealed_move = sealed_move or self.assigned.sealed_move
+
+    def resume(self, sealed_move: str | None, at: float) -> None:
+        """The game goes on."""
+        self.phase, self.resumed_at = "play", at
+        self.assigned.sealed_move = sealed_move or self.assigned.sealed_move
+        self.restart(at)
+
+    # --- the end ------------------------------------------------------------------------------------------------
+
+    def ending(self, at: float) -> tuple[GameEnded | None, float | None]:
+        """The end that the position makes, or when it will: confirmed, or at rest for a second."""
+        if self.phase != "play" or not self.record.entries:
+            return None, None
+        last = self.record.entries[-1]
+        if not last.move.legal or self.follow.tip.node.turn != self.record.turn:
+            return None, None
+        verdict = over(self.record.position)
+        best = self.follow.rivals.best
+        if verdict is None or best.depth != self.record.ply or best.rate > 0:
+            return None, None
+        due = self.board.last_change + END_REST
+        if last.confirmed or at >= due:
+            return GameEnded(verdict[0], verdict[1], None), None  # type: ignore[arg-type]
+        return None, due
+
+    def end(self, ended: GameEnded) -> None:
+        """Close the game with a result."""
+        self.phase = "ended"
+        self.result, self.reason = ended.result, ended.reason

@@ -1,0 +1,231 @@
+"""Chess and Chess960 for the reader of rival games: legal plies and what the board shows of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import chess
+
+from gateway.events import Side
+from gateway.reconstruct.node import HIDDEN, PLY, SCAN_GRACE, Extension, Node
+from gateway.reconstruct.observed import Observed, bits
+
+_KINGS = chess.KING - 1
+_PAWNS = chess.PAWN - 1
+_LAST_RANKS = chess.BB_RANK_1 | chess.BB_RANK_8
+BLIND = 1.0
+"""A ply of which only the departure was reported."""
+MISREAD = 0.7
+"""A ply whose piece was read as another."""
+
+
+def _masks(board: chess.Board) -> tuple[int, ...]:
+    white, black = board.occupied_co[chess.WHITE], board.occupied_co[chess.BLACK]
+    kinds = (board.pawns, board.knights, board.bishops, board.rooks, board.queens, board.kings)
+    return (*(kind & white for kind in kinds), *(kind & black for kind in kinds))
+
+
+class ChessNode(Node):
+    """A chess position in a rival game."""
+
+    __slots__ = ("board",)
+
+    def __init__(self, board: chess.Board, lingering: int = 0) -> None:
+        masks = _masks(board)
+        turn: Side = "white" if board.turn else "black"
+        key = (masks, board.turn, board.castling_rights, board.ep_square if board.has_legal_en_passant() else None)
+        super().__init__(masks, turn, key, lingering)
+        self.board = board
+
+    def after(self, ply: chess.Move, *, legal: bool = True) -> ChessNode:
+        """The position after `ply`; an illegal one is carried out as it stands: a piece goes from a to b."""
+        board = self.board.copy(stack=False)
+        if legal:
+            victim = chess.BB_EMPTY
+            if board.is_en_passant(ply):
+                victim = chess.BB_SQUARES[
+                    chess.square(chess.square_file(ply.to_square), chess.square_rank(ply.from_square))
+                ]
+            board.push(ply)
+            return ChessNode(board, victim)
+        return ChessNode(board_after_illegal(board, ply))
+
+    def plies(self, board: Observed) -> Iterator[chess.Move]:
+        for move in self.board.generate_legal_moves():
+            shown = board.piece(move.to_square)
+            if move.promotion is None or (
+                chess.piece_symbol(move.promotion) == (shown.lower() if shown and shown != "?" else "q")
+            ):
+                yield move
+
+    # --- what may have been played ------------------------------------------------------------------------------
+
+    def extensions(self, board: Observed, since: float) -> Iterator[Extension]:
+        if board.pieces_known:
+            yield from self._by_kind(board, since - SCAN_GRACE)
+        else:
+            yield from self._by_occupancy(board, since - SCAN_GRACE)
+
+    def _by_kind(self, board: Observed, after: float) -> Iterator[Extension]:
+        first = 0 if self.turn == "white" else len(self.masks) // 2
+        for kind in range(6):
+            expected = self.masks[first + kind]
+            for square in bits(board.masks[first + kind] & ~expected):
+                at = board.changed_at[square]
+                if at >= after:
+                    for move in self._arriving(kind, expected, square):
+                        yield Extension(move, at, PLY)
+
+    def _arriving(self, kind: int, movers: int, square: int) -> Iterator[chess.Move]:
+        """Legal plies that bring a piece of `kind` to `square`."""
+        if kind == _KINGS:
+            for move in self.board.generate_castling_moves():
+                if _king_arrival(move) == square:
+                    yield move
+        bit = chess.BB_SQUARES[square]
+        promotes = bit & _LAST_RANKS and kind != _PAWNS
+        if promotes:
+            movers |= self.board.pawns & self.own
+        for move in self.board.generate_legal_moves(movers, bit):
+            if not self.board.is_castling(move) and (move.promotion is None or move.promotion == kind + 1):
+                yield move
+
+    def _by_occupancy(self, board: Observed, after: float) -> Iterator[Extension]:
+        gone = self.own & ~board.occupied
+        if not gone:
+            return
+        arrived = board.occupied & ~self.occupied
+        lifted = sum(1 << s for s in bits(board.occupied & self.other) if board.lifted_at[s] >= after)
+        targets = arrived | lifted
+        if gone & self.board.kings:
+            for move in self.board.generate_castling_moves():
+                if chess.BB_SQUARES[_king_arrival(move)] & arrived and board.changed_at[_king_arrival(move)] >= after:
+                    yield Extension(move, board.changed_at[_king_arrival(move)], PLY)
+        for move in self.board.generate_legal_moves(gone, targets):
+            at = board.changed_at[move.to_square]
+            if at < after or self.board.is_castling(move) or move.promotion not in (None, chess.QUEEN):
+                continue
+            yield Extension(move, at, PLY / 3 if chess.BB_SQUARES[move.to_square] & lifted else PLY)
+
+    def hidden(self, board: Observed, since: float) -> Iterator[Extension]:
+        after = since - SCAN_GRACE
+        own, other = self.own, self.other
+        seen = board.black if self.turn == "white" else board.white
+        gone = sum(1 << s for s in bits(own & ~board.occupied) if board.changed_at[s] >= after)
+        if not gone or not board.pieces_known:
+            return
+        arrived = seen & ~other
+        if other & ~board.occupied:
+            arrived |= seen & other
+        else:
+            arrived |= sum(1 << s for s in bits(self.difference(board) & seen & other))
+        for move in self.board.generate_legal_moves(gone, arrived):
+            if move.promotion in (None, chess.QUEEN):
+                yield Extension(move, since, PLY + HIDDEN, hidden=True)
+
+    def doubtful(self, board: Observed, since: float) -> Iterator[Extension]:
+        after = since - SCAN_GRACE
+        own = self.own
+        gone = sum(1 << s for s in bits(own & ~board.occupied) if board.changed_at[s] >= after)
+        if not gone:
+            return
+        seen = board.white if self.turn == "white" else board.black
+        for move in self.board.generate_legal_moves(gone):
+            if move.promotion not in (None, chess.QUEEN):
+                continue
+            bit = chess.BB_SQUARES[move.to_square]
+            if bit & seen & ~own:
+                at = board.changed_at[move.to_square]
+                if at >= after:
+                    yield Extension(move, at, PLY + MISREAD)
+            elif not bit & seen:
+                yield Extension(move, max(board.changed_at[move.from_square], since), PLY + BLIND)
+
+    # --- what is left to see ------------------------------------------------------------------------------------
+
+    def irregular(self, board: Observed) -> chess.Move | None:
+        differing = self.difference(board)
+        gone = differing & self.own & ~board.occupied
+        if gone.bit_count() != 1:
+            return None
+        source = gone.bit_length() - 1
+        if not board.pieces_known:
+            return self._irregular_by_lift(board, differing ^ gone, source)
+        arrived = differing ^ gone
+        if arrived.bit_count() != 1 or not arrived & board.occupied or arrived & self.own:
+            return None
+        target = arrived.bit_length() - 1
+        piece = self.board.piece_at(source)
+        if piece is None or board.piece(target) != piece.symbol():
+            return None
+        move = chess.Move(source, target)
+        return None if self._half_castled(move) else move
+
+    def _irregular_by_lift(self, board: Observed, arrived: int, source: int) -> chess.Move | None:
+        """On an occupancy board a capture leaves no difference but the departure: the lift tells the square."""
+        if not arrived:
+            recent = board.changed_at[source] - 5.0
+            lifted = [s for s in bits(board.occupied & self.other) if board.lifted_at[s] >= recent]
+            arrived = chess.BB_SQUARES[lifted[0]] if len(lifted) == 1 else 0
+        if arrived.bit_count() != 1 or not arrived & board.occupied:
+            return None
+        move = chess.Move(source, arrived.bit_length() - 1)
+        return None if self._half_castled(move) else move
+
+    def _half_castled(self, move: chess.Move) -> bool:
+        """The king went two files towards a rook that castling would have moved: half a castling, no ply."""
+        return any(
+            move.from_square == castling.from_square and move.to_square == _king_arrival(castling)
+            for castling in self.board.generate_castling_moves()
+        )
+
+    def farther(self, ply: chess.Move) -> bool:
+        piece = self.board.piece_type_at(ply.from_square)
+        if piece not in (chess.BISHOP, chess.ROOK, chess.QUEEN, chess.KING) or self.board.is_castling(ply):
+            return False
+        if self.board.occupied & chess.BB_SQUARES[ply.to_square]:
+            return False
+        ray = chess.ray(ply.from_square, ply.to_square)
+        step = [
+            square
+            for square in bits(ray & chess.BB_KING_ATTACKS[ply.to_square])
+            if chess.square_distance(square, ply.from_square) > chess.square_distance(ply.to_square, ply.from_square)
+        ]
+        if not step:
+            return False
+        if piece == chess.KING:
+            return self.board.is_legal(chess.Move(ply.from_square, step[0])) or bool(self.board.castling_rights)
+        return not self.own & chess.BB_SQUARES[step[0]]
+
+    def finished(self, ply: chess.Move, board: Observed) -> bool:
+        if self.board.is_en_passant(ply):
+            victim = chess.square(chess.square_file(ply.to_square), chess.square_rank(ply.from_square))
+            return not board.occupied & chess.BB_SQUARES[victim]
+        if self.board.is_castling(ply):
+            king = _king_arrival(ply)
+            rook = king - 1 if chess.square_file(king) == 6 else king + 1
+            return all(board.occupied & chess.BB_SQUARES[square] for square in (king, rook))
+        return True
+
+
+def _king_arrival(castling: chess.Move) -> int:
+    """Where the king of a castling ends, in either spelling of the move."""
+    kingside = castling.to_square > castling.from_square
+    return chess.square(6 if kingside else 2, chess.square_rank(castling.from_square))
+
+
+def board_after_illegal(board: chess.Board, ply: chess.Move) -> chess.Board:
+    """Carry out a ply that breaks the rules: the piece goes from a to b, what stood on b is gone, the turn passes."""
+    board = board.copy(stack=False)
+    piece = board.remove_piece_at(ply.from_square)
+    if piece is None:
+        raise ValueError(f"no piece on {chess.square_name(ply.from_square)}")
+    captured = board.piece_at(ply.to_square)
+    board.set_piece_at(ply.to_square, piece)
+    board.castling_rights = board.clean_castling_rights()
+    board.ep_square = None
+    board.halfmove_clock = 0 if captured or piece.piece_type == chess.PAWN else board.halfmove_clock + 1
+    if board.turn == chess.BLACK:
+        board.fullmove_number += 1
+    board.turn = not board.turn
+    return board

@@ -1,0 +1,167 @@
+"""International draughts for the reader of rival games: legal plies and what the board shows of them.
+
+A capture is shown in many ways: each landing square tapped or none, the captured men taken off one by one at the end,
+early, or in one sweep. So only the arrival counts as the ply; what still lingers costs a little until it is gone, and
+among captures that end alike the men that are gone decide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gateway.draughts import BIT, Ply, Position
+from gateway.reconstruct.node import PLY, SCAN_GRACE, Extension, Node
+from gateway.reconstruct.observed import Observed, bits
+
+BLIND = 1.0
+HIDDEN = 0.2
+_MEN = {"white": 0, "black": 2}
+_INDEX = {bit.bit_length() - 1: square for square, bit in enumerate(BIT) if bit}
+
+
+class DraughtsNode(Node):
+    """A draughts position in a rival game."""
+
+    __slots__ = ("_legal", "position")
+
+    def __init__(self, position: Position, lingering: int = 0) -> None:
+        masks = (position.white_men, position.white_kings, position.black_men, position.black_kings)
+        super().__init__(masks, position.turn, (masks, position.turn), lingering)
+        self.position = position
+        self._legal: list[Ply] | None = None
+
+    @property
+    def legal(self) -> list[Ply]:
+        """All legal plies, worked out once."""
+        if self._legal is None:
+            self._legal = self.position.legal_plies()
+        return self._legal
+
+    def after(self, ply: Ply, *, legal: bool = True) -> DraughtsNode:
+        return DraughtsNode(self.position.after(ply), sum(BIT[square] for square in ply.captured))
+
+    def uncrowned(self, board: Observed) -> int:
+        white_men, white_kings, black_men, black_kings = self.masks
+        return (white_kings & board.masks[0]) | (black_kings & board.masks[2])
+
+    def plies(self, board: Observed) -> Iterator[Ply]:
+        yield from self.legal
+
+    # --- what may have been played ------------------------------------------------------------------------------
+
+    def extensions(self, board: Observed, since: float) -> Iterator[Extension]:
+        own = self.own
+        seen = self._own_seen(board)
+        if not (self.difference(board) or self._loops(board)):
+            return
+        arrived = seen & ~own
+        after = since - SCAN_GRACE
+        for ply in self.legal:
+            target, source = BIT[ply.arrival], BIT[ply.departure]
+            if target & arrived or (target == source and target & seen and self._gone(ply, board)):
+                at = board.changed_at[target.bit_length() - 1]
+                if at >= after:
+                    yield Extension(ply, at, PLY)
+
+    def _own_seen(self, board: Observed) -> int:
+        if not board.pieces_known:
+            return board.occupied & ~self.other
+        return (board.white if self.turn == "white" else board.black) | board.unknown & ~self.other
+
+    def _loops(self, board: Observed) -> bool:
+        return any(ply.departure == ply.arrival for ply in self.legal)
+
+    @staticmethod
+    def _gone(ply: Ply, board: Observed) -> bool:
+        """Whether at least one captured piece has been taken off."""
+        return any(not BIT[square] & board.occupied for square in ply.captured)
+
+    def hidden(self, board: Observed, since: float) -> Iterator[Extension]:
+        after = since - SCAN_GRACE
+        other_seen = (
+            board.occupied & ~self.own
+            if not board.pieces_known
+            else (board.black if self.turn == "white" else board.white)
+        )
+        gone = sum(1 << s for s in bits(self.own & ~board.occupied) if board.changed_at[s] >= after)
+        if not gone:
+            return
+        taken = other_seen & ~self.other
+        for ply in self.legal:
+            if BIT[ply.departure] & gone and (BIT[ply.arrival] & taken or self._retaken(ply, board, other_seen)):
+                yield Extension(ply, since, PLY + HIDDEN, hidden=True)
+
+    def _retaken(self, ply: Ply, board: Observed, other_seen: int) -> bool:
+        """Whether the piece may have been captured where it landed: it is gone, and a new enemy piece stands near."""
+        return bool(not BIT[ply.arrival] & board.occupied and other_seen & ~self.other and self.other & ~board.occupied)
+
+    def doubtful(self, board: Observed, since: float) -> Iterator[Extension]:
+        after = since - SCAN_GRACE
+        gone = sum(1 << s for s in bits(self.own & ~board.occupied) if board.changed_at[s] >= after)
+        if not gone:
+            return
+        for ply in self.legal:
+            if BIT[ply.departure] & gone and not BIT[ply.arrival] & board.occupied:
+                yield Extension(ply, max(board.changed_at[BIT[ply.departure].bit_length() - 1], since), PLY + BLIND)
+
+    # --- what is left to see ------------------------------------------------------------------------------------
+
+    def irregular(self, board: Observed) -> Ply | None:
+        differing = self.difference(board) & ~self.uncrowned(board)
+        gone = differing & self.own & ~board.occupied
+        arrived = differing & board.occupied
+        removed = differing & self.other & ~board.occupied
+        if arrived.bit_count() != 1 or not gone:
+            return None
+        target = _INDEX.get(arrived.bit_length() - 1)
+        if target is None:
+            return None
+        source = self._mover(gone, target, board)
+        if source is None:
+            return None
+        captured = [_INDEX[s] for s in bits(removed | (gone & ~BIT[source]))]
+        return Ply((source, target), tuple(captured))
+
+    def _mover(self, gone: int, target: int, board: Observed) -> int | None:
+        """The one own piece that may have gone to `target`; more than one own piece gone is no ply."""
+        if gone.bit_count() != 1:
+            return None
+        piece = board.piece(BIT[target].bit_length() - 1)
+        source = _INDEX[gone.bit_length() - 1]
+        expected = self.position.piece_at(source)
+        if expected is None or piece is None or (piece != "?" and piece.lower() != expected.lower()):
+            return None
+        return source
+
+    def farther(self, ply: Ply) -> bool:
+        if ply.captured:
+            return False
+        piece = self.position.piece_at(ply.departure)
+        if piece not in ("W", "B"):
+            return False
+        return any(other.departure == ply.departure and _beyond(ply, other) for other in self.legal)
+
+    def finished(self, ply: Ply, board: Observed) -> bool:
+        """A capture counts from the landing; only equal captures wait for the men that tell them apart."""
+        rivals = [
+            other
+            for other in self.legal
+            if other.departure == ply.departure and other.arrival == ply.arrival and other is not ply
+        ]
+        if not rivals:
+            return True
+        return all(not BIT[square] & board.occupied for square in ply.captured)
+
+
+def _beyond(ply: Ply, other: Ply) -> bool:
+    """Whether a king's quiet ply `other` goes on in the direction of `ply`, past its arrival."""
+    (row, column), (end_row, end_column), (far_row, far_column) = map(
+        _cell, (ply.departure, ply.arrival, other.arrival)
+    )
+    down, right = far_row - end_row, far_column - end_column
+    return (end_row - row) * down > 0 and (end_column - column) * right > 0 and abs(down) == abs(right)
+
+
+def _cell(square: int) -> tuple[int, int]:
+    row, place = divmod(square - 1, 5)
+    return row, 2 * place + (row % 2 == 0)

@@ -1,0 +1,345 @@
+"""From rival games to the record: what is published, what is taken back, what is certain.
+
+Everything is shown as soon as it is the best reading, with few exceptions: a piece that may still be sliding, a
+two-piece move that is half made, a ply that only a guess tells from another. A ply is confirmed when the clock was
+pressed on it or the opponent replied, and no rival that is still in the running says otherwise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from gateway.events import Readings, Side
+from gateway.reconstruct.gap import paths
+from gateway.reconstruct.node import Node
+from gateway.reconstruct.observed import Observed
+from gateway.reconstruct.rivals import QUIET, Rival, Rivals, mover
+
+SLIDE_HOLD = 0.3
+"""Seconds a piece that could go farther may wait for publication."""
+TIE_HOLD = 1.2
+"""Seconds a ply waits while another reading is as good."""
+TIE = 0.05
+RETRACT_HOLD = 2.5
+"""Seconds a published ply stays while its piece is merely in the air."""
+CONFIRM_MARGIN = 1.0
+"""Square-seconds by which every contradicting rival must be behind."""
+REPLY_REST = 0.8
+"""Seconds after the reply before it confirms a ply that nobody pressed on."""
+SLIDE_TIME = 3.0
+"""Seconds within which the same piece on another square is one slide or hesitation."""
+SETTLE = 0.4
+"""Seconds without a change after which an irregular ply is what it looks like."""
+UNANSWERED = 1.0
+"""Seconds an irregular ply must have stood before a reply may complete it."""
+UNTIMED = 20.0
+"""Seconds of rest that complete an irregular ply where no clock can (contract, "Illegal moves")."""
+UPHEAVAL = 3.0
+"""Squares of contradiction above which nothing new is published: the board is being knocked about or cleared."""
+
+RetractReason = Literal["slide", "takeback", "correction", "command"]
+
+
+@dataclass(frozen=True, slots=True)
+class Retracted:
+    """This ply and all later ones no longer stand."""
+
+    from_ply: int
+    reason: RetractReason
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """A ply to publish."""
+
+    rival: Rival
+
+
+@dataclass(frozen=True, slots=True)
+class Confirmed:
+    """A ply that is certain."""
+
+    ply: int
+    readings: Readings | None
+
+
+Conclusion = Retracted | Played | Confirmed
+
+
+@dataclass(slots=True)
+class Press:
+    """A press whose ply is not confirmed yet."""
+
+    side: Side
+    at: float
+    readings: Readings | None
+
+
+class Follow:
+    """One game's record as it grows out of the rivals."""
+
+    def __init__(self, root: Node, board: Observed, at: float, ply: int = 0) -> None:
+        self.board = board
+        self.rivals = Rivals(root, board, at)
+        self.tip = self.rivals.restart(root, at, ply)
+        """The last published ply."""
+        self.confirmed = ply
+        self.withhold_after: float | None = None
+        """Plies that arrived later than this are not published: the clocks are stopped."""
+        self.deadline: float | None = None
+        self.timed = False
+        """A clock tells when a ply is completed."""
+        self._presses: list[Press] = []
+        self._shorter_since: float | None = None
+        self._suspect: tuple[Rival, Any, float] | None = None
+        """A ply against the rules that seems to stand, and since when."""
+        self._disputed = False
+        """Two pieces of one side have moved before its press: neither is the ply until one is put back."""
+
+    # --- what comes in ------------------------------------------------------------------------------------------
+
+    def changed(self, at: float) -> None:
+        """The board has changed at `at`."""
+        self.rivals.advance(at)
+        self.rivals.changed(at)
+        self._weigh_reply(at)
+
+    def pressed(self, side: Side, at: float, readings: Readings | None) -> None:
+        """`side` has pressed the clock."""
+        self.rivals.advance(at)
+        self.rivals.pressed(side, at)
+        self._presses.append(Press(side, at, readings))
+
+    def restart(self, root: Node, at: float, ply: int) -> None:
+        """The record goes on from a position that is beyond doubt."""
+        self.tip = self.rivals.restart(root, at, ply)
+        self.confirmed = ply
+        self._presses.clear()
+        self._shorter_since = None
+        self._suspect = None
+        self._disputed = False
+
+    def bridge(self, at: float) -> int:
+        """The board was away: add every line of a few plies that leads to what stands now; return how many there are.
+
+        They are inferred: no sensor saw them. Of several that reach the same position the rivals keep the first.
+        """
+        best = self.rivals.best
+        if best.rate == 0:
+            return 1
+        lines = paths(best.node, self.board)
+        for line in lines:
+            rival = best
+            for ply in line:
+                rival = self.rivals.infer(rival, ply, at)
+        return len(lines)
+
+    # --- what comes out -----------------------------------------------------------------------------------------
+
+    def conclude(self, at: float) -> list[Conclusion]:
+        """Compare the best rival with what is published; set `deadline` for what must wait."""
+        self.rivals.advance(at)
+        self.deadline = self.rivals.next_change()
+        found: list[Conclusion] = self._dispute(at)
+        self._complete_irregular(at)
+        best = self.rivals.best
+        common = self._common(best)
+        new = best.line(common.depth)
+        if common.depth < self.tip.depth and self._may_retract(best, new, at):
+            found.append(Retracted(common.depth + 1, self._reason(common, new)))
+            self.tip = common
+            self.confirmed = min(self.confirmed, common.depth)
+        if common.depth == self.tip.depth:
+            self._shorter_since = None
+            self.tip = best.ancestor(common.depth)
+            for rival in new:
+                if not self._ready(rival, best, at):
+                    break
+                found.append(Played(rival))
+                self.tip = rival
+        found += self._confirm(at)
+        return found
+
+    def _common(self, best: Rival) -> Rival:
+        """The last ply that the best rival and the published line share."""
+        a, b = best, self.tip
+        a, b = a.ancestor(b.depth), b.ancestor(a.depth)
+        while a is not b and not (a.ply == b.ply and a.node.key == b.node.key):
+            if a.parent is None or b.parent is None:
+                break
+            a, b = a.parent, b.parent
+        return b
+
+    def _may_retract(self, best: Rival, new: list[Rival], at: float) -> bool:
+        """A published ply goes when another takes its place, when the board shows it undone, or after a while."""
+        if new or best.rate == 0:
+            return True
+        if self._shorter_since is None:
+            self._shorter_since = at
+        due = self._shorter_since + RETRACT_HOLD
+        if at >= due:
+            return True
+        self._wake(due)
+        return False
+
+    def _reason(self, common: Rival, new: list[Rival]) -> RetractReason:
+        if not new:
+            return "takeback"
+        old = self.tip.line(common.depth)[0]
+        if new[0].at - old.at <= SLIDE_TIME and _departure(new[0]) == _departure(old):
+            return "slide"
+        return "correction"
+
+    def _ready(self, rival: Rival, best: Rival, at: float) -> bool:
+        if best.rate > UPHEAVAL or (self._disputed and best.rate >= 1.0):
+            return False
+        self._disputed = False
+        if self.withhold_after is not None and rival.at > self.withhold_after:
+            return False
+        parent = rival.parent
+        assert parent is not None
+        if not parent.node.finished(rival.ply, self.board):
+            return False
+        if rival is not best:
+            return True
+        if rival.hidden:
+            return False
+        if rival.legal and parent.node.farther(rival.ply) and not self._pressed_since(mover(rival), rival.at):
+            due = rival.at + SLIDE_HOLD
+            if at < due:
+                self._wake(due)
+                return False
+        tie = self._tied(rival)
+        if tie:
+            due = self.board.last_change + TIE_HOLD
+            if at < due:
+                self._wake(due)
+                return False
+        return True
+
+    def _pressed_since(self, side: Side, at: float) -> bool:
+        return any(press.side == side and press.at >= at for press in self._presses)
+
+    def _tied(self, rival: Rival) -> bool:
+        bar = rival.score + TIE
+        for other in self.rivals.beam[1:]:
+            if other.score > bar:
+                break
+            if other.depth >= rival.depth:
+                same = other.ancestor(rival.depth)
+                if same.ply != rival.ply:
+                    return True
+        return False
+
+    def _wake(self, at: float) -> None:
+        self.deadline = at if self.deadline is None else min(self.deadline, at)
+
+    # --- against the rules --------------------------------------------------------------------------------------
+
+    def _complete_irregular(self, at: float) -> None:
+        """A ply against the rules stands once it is completed: by the press, or after 20 s of rest without a clock."""
+        best = self.rivals.best
+        ply = best.node.irregular(self.board) if best.rate >= 1.0 or not self.board.pieces_known else None
+        if ply is None:
+            self._suspect = None
+            return
+        if self._suspect is None or self._suspect[1] != ply:
+            self._suspect = (best, ply, self.board.last_change)
+        arrived = self._suspect[2]
+        pressed = [press.at for press in self._presses if press.side == best.node.turn and press.at >= arrived - 0.3]
+        if pressed:
+            due = max(self.board.last_change, pressed[-1]) + SETTLE
+        elif not self.timed:
+            due = self.board.last_change + UNTIMED
+        else:
+            return
+        if at < due:
+            self._wake(due)
+            return
+        self._suspect = None
+        self.rivals.believe(best, ply, arrived, 0.1, legal=False)
+
+    def _weigh_reply(self, at: float) -> None:
+        """The board went on from a ply against the rules: the opponent may have replied, which completes it too."""
+        if self._suspect is None:
+            return
+        rival, ply, since = self._suspect
+        if at - since >= UNANSWERED and rival.node.irregular(self.board) != ply:
+            self._suspect = None
+            self.rivals.believe(rival, ply, since, 1.0, legal=False)
+
+    def _dispute(self, at: float) -> list[Conclusion]:
+        """Two pieces of one side on new squares when it presses: which of them was the ply nobody can tell."""
+        tip = self.tip
+        if tip is not self.rivals.best or tip.parent is None or tip.depth <= self.confirmed or tip.rate < 1.0:
+            return []
+        side = mover(tip)
+        if not any(press.side == side and press.at >= self.board.last_change - 0.3 for press in self._presses):
+            return []
+        if at < self.board.last_change + SETTLE:
+            self._wake(self.board.last_change + SETTLE)
+            return []
+        differing = tip.node.difference(self.board)
+        gone = differing & tip.node.other & ~self.board.occupied
+        come = differing & self.board.occupied
+        own = self.board.white if side == "white" else self.board.black
+        if gone.bit_count() != 1 or come.bit_count() != 1 or not come & own:
+            return []
+        self.tip = tip.parent
+        self._disputed = True
+        return [Retracted(tip.depth, "correction")]
+
+    # --- certainty ----------------------------------------------------------------------------------------------
+
+    def _confirm(self, at: float) -> list[Conclusion]:
+        found: list[Conclusion] = []
+        line = self.tip.line(self.confirmed)
+        for index, rival in enumerate(line):
+            press = self._press_on(rival, line[index + 1] if index + 1 < len(line) else None)
+            replied = index + 1 < len(line)
+            if press is None and not replied:
+                break
+            if press is None and index + 2 >= len(line):
+                due = line[index + 1].at + REPLY_REST
+                if at < due:
+                    self._wake(due)
+                    break
+            if not self._beyond_doubt(rival, replied):
+                if at < self.board.last_change + QUIET:
+                    self._wake(at + 0.2)
+                break
+            found.append(Confirmed(rival.depth, press.readings if press else None))
+            self.confirmed = rival.depth
+            if press:
+                self._presses = [other for other in self._presses if other.at > press.at]
+        return found
+
+    def _press_on(self, rival: Rival, reply: Rival | None) -> Press | None:
+        """The press that completed `rival`, if one was seen."""
+        side = mover(rival)
+        for press in self._presses:
+            if press.side == side and press.at >= rival.at - 0.3:
+                return press
+        return None
+
+    def _beyond_doubt(self, rival: Rival, replied: bool) -> bool:
+        """No rival in the running says otherwise, and the board shows the ply (or went on from it)."""
+        best = self.rivals.best
+        if not replied and (best.rate > 0 or best.depth < rival.depth):
+            return False
+        bar = best.score + CONFIRM_MARGIN
+        for other in self.rivals.beam:
+            if other.score > bar:
+                break
+            if other.depth < rival.depth:
+                return False
+            if other.ancestor(rival.depth).ply != rival.ply:
+                return False
+        return True
+
+
+def _departure(rival: Rival) -> int:
+    ply = rival.ply
+    source = getattr(ply, "from_square", None)
+    return int(source if source is not None else ply.path[0])

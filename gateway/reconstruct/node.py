@@ -1,0 +1,142 @@
+"""A position as the board would show it, and how much a board contradicts it.
+
+The weights say what a difference is worth while it lasts, in squares: a piece that is missing may be in a hand, so it
+says little; a piece that stands where none should, or the wrong one, says much.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from gateway.events import Side
+from gateway.reconstruct.observed import Observed
+
+MISSING_OWN = 0.25
+"""A piece of the side to move is gone: probably in his hand."""
+MISSING_OTHER = 0.4
+"""A piece of the other side is gone: being captured, or lifted early."""
+EXTRA = 1.0
+"""A piece stands where none should, or another than expected."""
+LINGERING = 0.45
+"""A captured man is still to be taken off."""
+UNCROWNED = 0.3
+"""A man stands where a king should: still to be crowned."""
+MOST = 6.0
+"""A knocked-over board contradicts every game alike."""
+
+SCAN_GRACE = 0.3
+"""Seconds by which the order of two reports may mislead: a scan takes 0.2 to 0.25 s."""
+
+
+class Extension(NamedTuple):
+    """A ply that may have been played since."""
+
+    ply: Any
+    at: float
+    """When its piece arrived."""
+    cost: float
+    """What believing it costs, in square-seconds."""
+    hidden: bool = False
+    """No scan saw it: only a reply on the same square can prove it."""
+
+
+PLY = 0.12
+"""No ply is invented: each costs a little."""
+HIDDEN = 0.2
+"""A ply that no scan saw costs somewhat more."""
+
+
+class Node:
+    """A position in a rival game."""
+
+    __slots__ = ("black", "key", "lingering", "masks", "occupied", "turn", "white")
+
+    def __init__(self, masks: Sequence[int], turn: Side, key: Hashable, lingering: int = 0) -> None:
+        half = len(masks) // 2
+        self.masks = masks
+        self.turn = turn
+        self.key = key
+        self.white = self.black = 0
+        for mask in masks[:half]:
+            self.white |= mask
+        for mask in masks[half:]:
+            self.black |= mask
+        self.occupied = self.white | self.black
+        self.lingering = lingering
+
+    @property
+    def own(self) -> int:
+        """Squares of the side to move."""
+        return self.white if self.turn == "white" else self.black
+
+    @property
+    def other(self) -> int:
+        return self.black if self.turn == "white" else self.white
+
+    def difference(self, board: Observed) -> int:
+        """The squares on which the board contradicts this position."""
+        if not board.pieces_known:
+            return self.occupied ^ board.occupied
+        differing = 0
+        for expected, seen in zip(self.masks, board.masks, strict=True):
+            differing |= expected ^ seen
+        if board.unknown:
+            differing = (differing & ~board.unknown) | (board.unknown & ~self.occupied)
+        return differing
+
+    def contradiction(self, board: Observed) -> float:
+        """How much the board contradicts this position, in squares, 0 to `MOST`."""
+        differing = self.difference(board)
+        if not differing:
+            return 0.0
+        own = self.own
+        missing = differing & ~board.occupied
+        standing = differing & board.occupied
+        lingering = standing & self.lingering
+        uncrowned = self.uncrowned(board) & standing
+        wrong = standing & ~lingering & ~uncrowned
+        cost = (
+            MISSING_OWN * (missing & own).bit_count()
+            + MISSING_OTHER * (missing & ~own).bit_count()
+            + EXTRA * wrong.bit_count()
+            + LINGERING * lingering.bit_count()
+            + UNCROWNED * uncrowned.bit_count()
+        )
+        return min(cost, MOST)
+
+    def uncrowned(self, board: Observed) -> int:
+        """Squares where a man stands for a king; chess has none."""
+        return 0
+
+    def after(self, ply: Any, *, legal: bool = True) -> Node:
+        """The position after `ply`."""
+        raise NotImplementedError
+
+    def plies(self, board: Observed) -> Iterator[Any]:
+        """All legal plies; promotions only to what the board shows."""
+        raise NotImplementedError
+
+    def extensions(self, board: Observed, since: float) -> Iterator[Extension]:
+        """Legal plies whose arrival the board shows, changed no earlier than `since` (with the scan's grace)."""
+        raise NotImplementedError
+
+    def hidden(self, board: Observed, since: float) -> Iterator[Extension]:
+        """Legal plies whose piece has left and was taken again on its arrival square before any scan saw it."""
+        raise NotImplementedError
+
+    def doubtful(self, board: Observed, since: float) -> Iterator[Extension]:
+        """Legal plies of which the board reported only the departure, or misread the piece."""
+        raise NotImplementedError
+
+    def irregular(self, board: Observed) -> Any | None:
+        """The one ply against the rules that would lead to what stands: a piece of the side to move, from a to b."""
+        raise NotImplementedError
+
+    def farther(self, ply: Any) -> bool:
+        """Whether the piece could still go on in the same direction, or in the same capture."""
+        raise NotImplementedError
+
+    def finished(self, ply: Any, board: Observed) -> bool:
+        """Whether the board shows all of `ply`, played from here: both pieces of a castling, no victim left."""
+        raise NotImplementedError

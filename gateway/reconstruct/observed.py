@@ -1,0 +1,187 @@
+"""What stands on the board by the latest reports, and when each square last changed.
+
+Positions are compared as bitboards: one integer a kind of piece, one bit a square, so that weighing a rival game costs
+a dozen XORs. The bit order is the game's own (`chess`, `draughts.BIT`); light squares of a draughts board follow the dark ones.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import product
+
+from gateway.draughts import BIT
+from gateway.events import Piece, Square
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """Squares and pieces of a game's board."""
+
+    index: Mapping[Square, int]
+    """The bit of each square."""
+    white: str
+    """White's piece letters."""
+    black: str
+    """Black's piece letters."""
+    squares: Mapping[int, Square] = field(init=False)
+    """The square of each bit."""
+    kinds: Mapping[Piece, int] = field(init=False)
+    """Place of each piece letter in `Observed.masks`, White's first."""
+    size: int = field(init=False)
+    """One more than the highest bit."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "squares", {bit: name for name, bit in self.index.items()})
+        object.__setattr__(self, "kinds", {letter: i for i, letter in enumerate(self.white + self.black)})
+        object.__setattr__(self, "size", max(self.squares) + 1)
+
+    def turned(self, square: Square) -> Square:
+        """The same place on a board turned by 180 degrees."""
+        if square.isdigit():
+            return str(51 - int(square))
+        rows = 8 if "K" in self.white else 10
+        column, row = ord(square[0]) - ord("a"), int(square[1:])
+        return f"{chr(ord('a') + rows - 1 - column)}{rows + 1 - row}"
+
+    def names(self, mask: int) -> list[Square]:
+        """The squares of a mask, in bit order."""
+        return [self.squares[bit] for bit in bits(mask)]
+
+
+def _draughts_index() -> dict[Square, int]:
+    """Dark squares as `draughts.BIT` has them, then the light ones by column and row."""
+    dark = {str(square): BIT[square].bit_length() - 1 for square in range(1, 51)}
+    light = [f"{'abcdefghij'[column]}{row}" for row in range(1, 11) for column in range(10) if (row + column) % 2 == 0]
+    first = max(dark.values()) + 1
+    return dark | {name: first + i for i, name in enumerate(light)}
+
+
+CHESS = Geometry(
+    {f"{file}{rank}": i for i, (rank, file) in enumerate(product(range(1, 9), "abcdefgh"))}, "PNBRQK", "pnbrqk"
+)
+DRAUGHTS = Geometry(_draughts_index(), "wW", "bB")
+
+NEVER = float("-inf")
+
+
+def bits(mask: int) -> Iterator[int]:
+    """The set bits of a mask, lowest first."""
+    while mask:
+        low = mask & -mask
+        yield low.bit_length() - 1
+        mask ^= low
+
+
+class Observed:
+    """The physical board as White sees it."""
+
+    def __init__(self, geometry: Geometry) -> None:
+        self.geometry = geometry
+        self.masks = [0] * len(geometry.kinds)
+        self.unknown = 0
+        """Squares taken by something whose kind the board cannot tell."""
+        self.white = 0
+        self.black = 0
+        self.occupied = 0
+        self.pieces_known = True
+        self.known = False
+        """True once a whole position has been read."""
+        self.last_change = NEVER
+        self.changed_at = [NEVER] * geometry.size
+        self.lifted_at = [NEVER] * geometry.size
+        self._piece: list[Piece | None] = [None] * geometry.size
+
+    def piece(self, index: int) -> Piece | None:
+        return self._piece[index]
+
+    def set(self, square: Square, piece: Piece | None, at: float) -> bool:
+        """Take one square's report; False if it says nothing new."""
+        index = self.geometry.index[square]
+        if self._piece[index] == piece:
+            return False
+        self._put(index, piece)
+        self.changed_at[index] = self.last_change = at
+        if piece is None:
+            self.lifted_at[index] = at
+        return True
+
+    def load(self, pieces: Mapping[Square, Piece], at: float, *, first: bool = False) -> list[int]:
+        """Take a whole position; return the squares that differ from what was known.
+
+        A `first` position is no change: nothing is known of when its pieces came.
+        """
+        changed = []
+        for square, index in self.geometry.index.items():
+            piece = pieces.get(square)
+            if self._piece[index] != piece:
+                self._put(index, piece)
+                changed.append(index)
+                if not first:
+                    self.changed_at[index] = at
+                    if piece is None:
+                        self.lifted_at[index] = at
+        if changed and not first:
+            self.last_change = at
+        self.known = True
+        return changed
+
+    def turn(self) -> None:
+        """Read the board from the other side from now on."""
+        geometry = self.geometry
+        source = {bit: geometry.index[geometry.turned(square)] for square, bit in geometry.index.items()}
+        pieces, changed, lifted = list(self._piece), list(self.changed_at), list(self.lifted_at)
+        for bit, other in source.items():
+            self._put(bit, pieces[other])
+            self.changed_at[bit], self.lifted_at[bit] = changed[other], lifted[other]
+
+    def pieces(self) -> dict[Square, Piece]:
+        """What stands, by square."""
+        found = ((square, self._piece[bit]) for square, bit in self.geometry.index.items())
+        return {square: piece for square, piece in found if piece is not None}
+
+    def placement(self) -> str:
+        """What stands, as the contract writes it: the first field of a FEN; draughts `W31,K46:B1`, unknown `?1,2`."""
+        pieces = self.pieces()
+        if "K" in self.geometry.white:
+            return "/".join(_rank(pieces, rank) for rank in range(8, 0, -1))
+        parts = {"W": [], "B": [], "?": []}  # type: dict[str, list[str]]
+        for square in sorted(pieces, key=lambda name: (not name.isdigit(), int(name) if name.isdigit() else 0, name)):
+            piece = pieces[square]
+            parts[piece.upper() if piece != "?" else "?"].append(f"K{square}" if piece in "WB" else square)
+        sides = f"W{','.join(parts['W'])}:B{','.join(parts['B'])}"
+        unknown = f"?{','.join(parts['?'])}"
+        if not parts["?"]:
+            return sides
+        return unknown if not parts["W"] and not parts["B"] else f"{sides}:{unknown}"
+
+    def _put(self, index: int, piece: Piece | None) -> None:
+        bit = 1 << index
+        clear = ~bit
+        old = self._piece[index]
+        if old is not None:
+            if old in self.geometry.kinds:
+                self.masks[self.geometry.kinds[old]] &= clear
+            self.unknown &= clear
+            self.white &= clear
+            self.black &= clear
+            self.occupied &= clear
+        self._piece[index] = piece
+        if piece is None:
+            return
+        self.occupied |= bit
+        kind = self.geometry.kinds.get(piece)
+        if kind is None:
+            self.unknown |= bit
+            return
+        self.masks[kind] |= bit
+        if kind < len(self.geometry.white):
+            self.white |= bit
+        else:
+            self.black |= bit
+
+
+def _rank(pieces: Mapping[Square, Piece], rank: int) -> str:
+    row = "".join(pieces.get(f"{file}{rank}", " ") for file in "abcdefgh")
+    return re.sub(" +", lambda gap: str(len(gap[0])), row)

@@ -1,0 +1,119 @@
+"""What the whole board says about the phase: a start position, which way round it lies, a result shown by the kings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import chess
+
+from gateway.draughts import Position
+from gateway.events import GameKind, Piece, Square
+from gateway.reconstruct.chess import ChessNode
+from gateway.reconstruct.draughts import DraughtsNode
+from gateway.reconstruct.node import Node
+from gateway.reconstruct.observed import CHESS, DRAUGHTS, Geometry
+from gateway.record import START_FEN, ChessPosition, GamePosition, position_from_fen
+
+CENTRE = ("d4", "e4", "d5", "e5")
+_LIGHT = ("e4", "d5")
+
+
+def geometry(game: GameKind) -> Geometry:
+    """The board on which `game` is played."""
+    return DRAUGHTS if game == "draughts" else CHESS
+
+
+def node_of(position: GamePosition) -> Node:
+    """A position as the reader of rival games takes it."""
+    if isinstance(position, ChessPosition):
+        return ChessNode(position.board.copy(stack=False))
+    assert isinstance(position, Position)
+    return DraughtsNode(position)
+
+
+def position_of(node: Node) -> GamePosition:
+    """The position of a rival game."""
+    if isinstance(node, ChessNode):
+        return ChessPosition(node.board)
+    assert isinstance(node, DraughtsNode)
+    return node.position
+
+
+def start_position(game: GameKind, pieces: Mapping[Square, Piece], start_fen: str | None = None) -> GamePosition | None:
+    """The position from which a game may start, if that is what stands; None otherwise.
+
+    Args:
+        start_fen: the start that was assigned; None is the usual one, or any of the 960.
+    """
+    if game == "chess960" and start_fen is None:
+        return _chess960(pieces)
+    expected = position_from_fen(game, start_fen or START_FEN[game])
+    return expected if _stands(expected.pieces(), pieces) else None
+
+
+def _stands(expected: Mapping[Square, Piece], pieces: Mapping[Square, Piece]) -> bool:
+    """Whether `pieces` are the expected ones; an unknown piece may be any."""
+    return len(expected) == len(pieces) and all(
+        piece in ("?", expected.get(square)) and square in expected for square, piece in pieces.items()
+    )
+
+
+def _chess960(pieces: Mapping[Square, Piece]) -> ChessPosition | None:
+    """Any of the 960 start positions (FIDE Guidelines II.2)."""
+    if len(pieces) != 32:
+        return None
+    back = "".join(pieces.get(f"{file}1", " ") for file in "abcdefgh")
+    if "".join(pieces.get(f"{file}8", " ") for file in "abcdefgh") != back.lower():
+        return None
+    if any(pieces.get(f"{file}2") != "P" or pieces.get(f"{file}7") != "p" for file in "abcdefgh"):
+        return None
+    board = chess.Board(f"{back.lower()}/pppppppp/8/8/8/8/PPPPPPPP/{back} w KQkq - 0 1", chess960=True)
+    return ChessPosition(board) if board.chess960_pos() is not None else None
+
+
+def as_it_stands(game: GameKind, pieces: Mapping[Square, Piece], turn: str = "white") -> GamePosition:
+    """The position that the board shows, castling rights as kings and rooks stand.
+
+    Raises:
+        ValueError: the pieces cannot be told, or stand where none can.
+    """
+    if game == "draughts":
+        return Position.from_pieces(pieces, "white" if turn == "white" else "black")
+    board = chess.Board(None, chess960=game == "chess960")
+    for square, piece in pieces.items():
+        board.set_piece_at(chess.parse_square(square), chess.Piece.from_symbol(piece))
+    board.turn = turn == "white"
+    board.castling_rights = board.rooks & (chess.BB_RANK_1 | chess.BB_RANK_8)
+    board.castling_rights = board.clean_castling_rights()
+    return ChessPosition(board)
+
+
+def kings_signal(pieces: Mapping[Square, Piece]) -> str | None:
+    """The result that two kings in the centre show: both on light squares 1-0, both on dark 0-1, else a draw.
+
+    Source: the board maker's kings convention (protocols of DGT boards, 6.1).
+    """
+    white = [square for square in CENTRE if pieces.get(square) == "K"]
+    black = [square for square in CENTRE if pieces.get(square) == "k"]
+    if len(white) != 1 or len(black) != 1:
+        return None
+    light = (white[0] in _LIGHT) + (black[0] in _LIGHT)
+    return {2: "1-0", 0: "0-1", 1: "1/2-1/2"}[light]
+
+
+def over(position: GamePosition) -> tuple[str, str] | None:
+    """Result and reason if the side to move cannot move: mate, stalemate, no pieces, no moves (FIDE 5.1.1, 5.2.1;
+    FMJD A1 7.2)."""
+    if isinstance(position, ChessPosition):
+        board = position.board
+        if board.king(chess.WHITE) is None or board.king(chess.BLACK) is None or any(board.generate_legal_moves()):
+            return None
+        if board.is_check():
+            return ("0-1" if board.turn else "1-0"), "checkmate"
+        return "1/2-1/2", "stalemate"
+    assert isinstance(position, Position)
+    if position.legal_plies():
+        return None
+    lost = position.turn
+    own = position.white_men | position.white_kings if lost == "white" else position.black_men | position.black_kings
+    return ("0-2" if lost == "white" else "2-0"), ("no_moves" if own else "no_pieces")

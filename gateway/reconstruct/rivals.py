@@ -1,0 +1,224 @@
+"""A game is right when the board disagreed with it least.
+
+A small set of rival games is kept, each a position with the plies that led there, and a cost. Between reports each pays
+for every moment in which the board contradicts it; at each report each may be extended by legal plies that the board
+now shows, and by second and third plies for what one scan hid. Rivals that meet in one position merge, the cheaper
+stays. Hovering, hesitation, slides, flicker, adjusting, knocked pieces and quick replies need no special case: they
+are disagreement that passes. Taking back is an extension backwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from gateway.events import OTHER, Side
+from gateway.reconstruct.node import Node
+from gateway.reconstruct.observed import Observed
+
+Source = Literal["board", "command", "inferred"]
+
+BEAM = 40
+"""Rivals kept."""
+MARGIN = 8.0
+"""Square-seconds behind the best at which a rival is given up."""
+EXTEND = 3.0
+"""Square-seconds behind the best up to which a rival is extended."""
+CHAIN = 3
+"""Plies that one report may complete."""
+QUIET = 1.5
+"""Seconds after the last change for which disagreement still costs: a long think says nothing new."""
+LOOKAHEAD = 0.3
+"""Seconds of the present disagreement that count when the best is chosen: what stands now will go on standing."""
+TAKEBACK = 0.35
+PRESS = 0.6
+"""A press by a player who has not moved, by that rival's reading."""
+BACK = 2
+"""Plies that may be taken back at once."""
+
+
+@dataclass(slots=True, eq=False)
+class Rival:
+    """One reading of the game so far: a position, the ply that led to it, and what believing it has cost."""
+
+    node: Node
+    parent: Rival | None
+    ply: Any
+    legal: bool
+    source: Source
+    at: float
+    """When the ply's piece arrived."""
+    depth: int
+    cost: float
+    rate: float = 0.0
+    hidden: bool = False
+
+    @property
+    def score(self) -> float:
+        """What is compared: the cost, and what stands now for a moment longer."""
+        return self.cost + LOOKAHEAD * self.rate
+
+    def line(self, down_to: int = 0) -> list[Rival]:
+        """The rivals from ply `down_to` + 1 to this one, oldest first."""
+        found: list[Rival] = []
+        rival: Rival | None = self
+        while rival is not None and rival.depth > down_to:
+            found.append(rival)
+            rival = rival.parent
+        return found[::-1]
+
+    def ancestor(self, depth: int) -> Rival:
+        """The rival this one was at `depth` plies."""
+        rival = self
+        while rival.depth > depth and rival.parent is not None:
+            rival = rival.parent
+        return rival
+
+
+class Rivals:
+    """The beam of rival games over one board."""
+
+    def __init__(self, root: Node, board: Observed, at: float) -> None:
+        self.board = board
+        self.at = at
+        self.beam: list[Rival] = []
+        self.restart(root, at)
+
+    def restart(self, root: Node, at: float, depth: int = 0) -> Rival:
+        """Begin anew from a position that is beyond doubt."""
+        rival = Rival(root, None, None, True, "board", at, depth, 0.0, root.contradiction(self.board))
+        self.beam = [rival]
+        self.at = at
+        return rival
+
+    @property
+    def best(self) -> Rival:
+        return self.beam[0]
+
+    def advance(self, at: float) -> None:
+        """Let time pass: each rival pays for what the board contradicts."""
+        until = min(at, self.board.last_change + QUIET)
+        dt = until - self.at
+        if dt > 0:
+            for rival in self.beam:
+                rival.cost += dt * rival.rate
+        self.at = max(self.at, at)
+        self._sort()
+
+    def next_change(self) -> float | None:
+        """When, if nothing happens, another rival will become the best; None if never."""
+        until = self.board.last_change + QUIET
+        if self.at >= until or len(self.beam) < 2:
+            return None
+        best = self.beam[0]
+        soonest: float | None = None
+        for rival in self.beam[1:]:
+            gain = best.rate - rival.rate
+            if gain > 1e-9:
+                at = self.at + (rival.score - best.score) / gain + 1e-6
+                if at <= until and (soonest is None or at < soonest):
+                    soonest = at
+        return soonest
+
+    def changed(self, at: float) -> None:
+        """The board has changed: weigh every rival anew and extend those near the best."""
+        for rival in self.beam:
+            rival.rate = rival.node.contradiction(self.board)
+        self._grow([rival for rival in self.beam if rival.cost <= self.beam[0].cost + EXTEND])
+
+    def pressed(self, side: Side, at: float) -> None:
+        """`side` has pressed the clock: rivals in which he has not moved pay, if they have not explained it away."""
+        for rival in self.beam:
+            if rival.node.turn == side and not (rival.depth and at - rival.at < 1.0):
+                rival.cost += PRESS
+        self._sort()
+
+    def doubt(self, at: float) -> None:
+        """The ordinary plies explain too little: also believe plies of which a report was lost or misread."""
+        found = []
+        for rival in self.beam[:3]:
+            if rival.rate > 0:
+                for extension in rival.node.doubtful(self.board, rival.at):
+                    found.append(self._extended(rival, extension.ply, extension.at, extension.cost, "inferred"))
+        if found:
+            self._grow(found)
+
+    def believe(self, rival: Rival, ply: Any, at: float, cost: float, *, legal: bool) -> Rival:
+        """Add a ply that the reader itself would not have believed."""
+        child = self._extended(rival, ply, at, cost, "board", legal=legal)
+        self._grow([child])
+        return child
+
+    def infer(self, rival: Rival, ply: Any, at: float) -> Rival:
+        """Add a legal ply that nobody saw; the position it leads to demands it."""
+        child = self._extended(rival, ply, at, 0.0, "inferred")
+        self._grow([child])
+        return child
+
+    # --- growing and pruning ------------------------------------------------------------------------------------
+
+    def _grow(self, fresh: list[Rival]) -> None:
+        pool: dict[Any, Rival] = {}
+        for rival in self.beam:
+            _keep_cheaper(pool, rival)
+        known = list(fresh)
+        for _ in range(CHAIN):
+            bar = min(rival.score for rival in pool.values()) + EXTEND
+            found: list[Rival] = []
+            for rival in known:
+                if rival.score <= bar + rival.hidden:
+                    found += [child for child in self._children(rival) if _keep_cheaper(pool, child)]
+            for rival in known:
+                _keep_cheaper(pool, rival)
+            known = found
+            if not known:
+                break
+        self.beam = list(pool.values())
+        self._sort()
+
+    def _children(self, rival: Rival) -> Iterator[Rival]:
+        node = rival.node
+        for extension in node.extensions(self.board, rival.at):
+            yield self._extended(rival, extension.ply, extension.at, extension.cost, "board")
+        for extension in node.hidden(self.board, rival.at):
+            child = self._extended(rival, extension.ply, extension.at, extension.cost, "inferred")
+            child.hidden = True
+            yield child
+        back = rival
+        for _ in range(BACK):
+            if back.parent is None or back.rate == 0:
+                break
+            back = back.parent
+            if back.node.contradiction(self.board) < rival.rate:
+                yield self._returned(rival, back)
+
+    def _extended(self, rival: Rival, ply: Any, at: float, cost: float, source: Source, *, legal: bool = True) -> Rival:
+        node = rival.node.after(ply, legal=legal)
+        rate = node.contradiction(self.board)
+        return Rival(node, rival, ply, legal, source, at, rival.depth + 1, rival.cost + cost, rate)
+
+    def _returned(self, rival: Rival, back: Rival) -> Rival:
+        """The game as it was at `back`, reached by taking back what `rival` had after it."""
+        rate = back.node.contradiction(self.board)
+        cost = rival.cost + TAKEBACK
+        return Rival(back.node, back.parent, back.ply, back.legal, back.source, back.at, back.depth, cost, rate)
+
+    def _sort(self) -> None:
+        self.beam.sort(key=lambda rival: rival.score)
+        bar = self.beam[0].cost + MARGIN
+        self.beam = [rival for rival in self.beam[:BEAM] if rival.cost <= bar] or self.beam[:1]
+
+
+def _keep_cheaper(pool: dict[Any, Rival], rival: Rival) -> bool:
+    """Merge rivals that stand in one position; True if this one stays."""
+    known = pool.get(rival.node.key)
+    if known is None or rival.cost < known.cost:
+        pool[rival.node.key] = rival
+        return True
+    return known is rival
+
+
+def mover(rival: Rival) -> Side:
+    """Who made the rival's last ply."""
+    return OTHER[rival.node.turn]

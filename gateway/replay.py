@@ -1,0 +1,111 @@
+"""A capture played again through the same code as live, on the capture's own time. Contract section 6."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gateway import capture
+from gateway.arbiter import command_from
+from gateway.config import TableConfig
+from gateway.errors import UsageError
+from gateway.events import Device, LinkState, Reply
+from gateway.link import Link
+from gateway.protocol import Address
+from gateway.publish import Message, event_message, reply_message
+from gateway.registry import DRIVERS
+from gateway.station import Outcome, Station
+
+ROOT = "hall"
+PLAIN_TEXT = ("pgn", "pdn")
+"""Topics whose payload is no JSON."""
+
+
+class Player:
+    """One capture's table, as the entries make it."""
+
+    def __init__(self, header: capture.CaptureHeader) -> None:
+        self._table = header.table.id
+        self._station = Station(header.table, header.gateway, ROOT, header.started)
+        self._links = _links(header.table)
+
+    def play(self, entry: capture.Entry) -> list[Outcome]:
+        """Take one entry; timers that are due fire first."""
+        match entry:
+            case capture.Rx(t, device, data, channel):
+                told = self._links[device].receive(data, t, channel)
+                if not told:
+                    return self._station.advance(t)
+                return [outcome for _, observation in told for outcome in self._station.observe(observation, t)]
+            case capture.Link(t, device, up, detail):
+                if up:
+                    self._links[device].opened(t)
+                else:
+                    self._links[device].closed(t, detail)
+                return self._station.observe(LinkState(device, up, detail), t)
+            case capture.CommandLine(t, command):
+                return self._command(command, t)
+            case capture.State(_, state):
+                self._station.restore(dict(state))
+                return []
+            case capture.Tx(t) | capture.End(t):
+                return self._station.advance(t)
+
+    def _command(self, command: Mapping[str, Any], t: float) -> list[Outcome]:
+        """Carry it out; one that is not even a command is answered, as it would be live."""
+        try:
+            return self._station.command(command_from(command), t)
+        except UsageError as problem:
+            reply = reply_message(ROOT, self._table, Reply(None, False, str(problem)))
+            return [*self._station.advance(t), Outcome(t, reply=reply)]
+
+
+def _links(table: TableConfig) -> dict[Device, Link]:
+    """Return the table's ports, decoding only."""
+    address: Address = table.board.bus_address
+    seat = (table.id, table.game)
+    board = Link(DRIVERS[table.board.driver], {address: seat}, options=table.board.options, replaying=True)
+    links: dict[Device, Link] = {"board": board}
+    if table.clock.driver not in ("board", "none"):
+        links["clock"] = Link(DRIVERS[table.clock.driver], {None: seat}, options=table.clock.options, replaying=True)
+    return links
+
+
+def replayed(reader: capture.Reader) -> Iterator[Outcome]:
+    """Play a whole capture."""
+    player = Player(reader.header)
+    for _, entry in reader:
+        yield from player.play(entry)
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How outcomes are written."""
+
+    events_only: bool = False
+    file: str | None = None
+    """Named in each line, where several captures are played."""
+
+
+def lines(outcomes: Iterable[Outcome], form: Form) -> Iterator[bytes]:
+    """Write outcomes as the contract has it: events in the order concluded, then retained topics, then a reply."""
+    name = b"" if form.file is None else b'"capture":' + json.dumps(form.file, ensure_ascii=False).encode() + b","
+    for outcome in outcomes:
+        events = [event_message(ROOT, numbered) for numbered in outcome.events]
+        if form.events_only:
+            for message in events:
+                yield b"{" + name + b'"event":' + message.payload + b"}\n" if name else message.payload + b"\n"
+        else:
+            for message in [*events, *outcome.messages, *([outcome.reply] if outcome.reply else [])]:
+                yield b"{" + name + _members(message) + b"}\n"
+
+
+def _members(message: Message) -> bytes:
+    payload = message.payload
+    if message.topic.rpartition("/")[2] in PLAIN_TEXT:
+        payload = json.dumps(payload.decode(), ensure_ascii=False).encode()
+    topic = json.dumps(message.topic, ensure_ascii=False).encode()
+    # A retained topic is cleared by an empty payload.
+    return b'"topic":%b,"retain":%b,"payload":%b' % (topic, b"true" if message.retain else b"false", payload or b"null")

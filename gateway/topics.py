@@ -1,0 +1,163 @@
+"""A table's retained topics: what they hold, and when they may be published again (contract, section 3). Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from gateway.events import OTHER, Square
+from gateway.publish import VERSION, Message, encode, rfc3339
+from gateway.reconstruct.phase import node_of
+from gateway.table import Table
+
+LINK_EVERY = 10.0
+"""Seconds between two link payloads, unless a state changes."""
+CLOCK_EVERY = 1.0
+"""Seconds between two clock payloads, unless its state changes."""
+TEXT_EVERY = 1.0
+"""Seconds between two texts of the game, unless it has ended."""
+
+Payload = Mapping[str, Any]
+
+
+class Topics:
+    """What was last published of one table, and what is due."""
+
+    def __init__(self, table: Table, root: str) -> None:
+        self.table = table
+        self.public = f"{root}/table/{table.config.id}"
+        self.arbiter = f"{root}/arbiter/{table.config.id}"
+        self.deadline: float | None = None
+        self._known: dict[str, Any] = {}
+        """Topic -> what was published, without its time."""
+        self._state: dict[str, Any] = {}
+        """Topic -> the part of it whose change may not wait."""
+        self._at: dict[str, float] = {}
+        self._messages: dict[str, Message] = {}
+
+    def changed(self, at: float) -> list[Message]:
+        """The topics that are known for the first time or have changed, in the contract's order."""
+        self.deadline = None
+        found = []
+        for topic, payload, urgent, every in self._present(at):
+            if self._due(topic, payload, urgent, every, at):
+                found.append(self._message(topic, payload, urgent, at))
+        return found
+
+    def all(self) -> list[Message]:
+        """Everything as last published: for a new connection."""
+        return list(self._messages.values())
+
+    def _due(self, topic: str, payload: Any, urgent: Any, every: float, at: float) -> bool:
+        if topic in self._known and self._known[topic] == payload:
+            return False
+        if every and topic in self._known and self._state[topic] == urgent:
+            due = self._at[topic] + every
+            if at < due:
+                self.deadline = due if self.deadline is None else min(self.deadline, due)
+                return False
+        return True
+
+    def _message(self, topic: str, payload: Any, urgent: Any, at: float) -> Message:
+        self._known[topic], self._state[topic], self._at[topic] = payload, urgent, at
+        if isinstance(payload, str):
+            data = payload.encode()
+        else:
+            data = encode({"v": VERSION, "time": rfc3339(self.table.stamped(at)), **payload})
+        message = self._messages[topic] = Message(topic, data, retain=True)
+        return message
+
+    def _present(self, at: float) -> Iterator[tuple[str, Any, Any, float]]:
+        """Topic, what it holds now, the part whose change may not wait, and how often the rest may change."""
+        table = self.table
+        link = self._link()
+        yield f"{self.public}/link", link, (link["board"], link["clock"], link["detail"]), LINK_EVERY
+        yield f"{self.public}/position", self._position(), None, 0.0
+        clock = self._clock()
+        if clock is not None:
+            state = {key: value for key, value in clock.items() if key not in ("white", "black")}
+            yield f"{self.public}/clock", clock, state, CLOCK_EVERY if clock["running"] != "none" else 0.0
+        yield f"{self.public}/game", self._game(), None, 0.0
+        game = table.game
+        if game is not None:
+            result = game.result or "*"
+            if game.kind == "draughts":
+                yield f"{self.public}/pdn", game.record.pdn(result), game.phase, TEXT_EVERY
+            else:
+                yield f"{self.public}/pgn", game.record.pgn(result), game.phase, TEXT_EVERY
+        yield f"{self.arbiter}/alerts", {"alerts": table.watch.open_alerts()}, None, 0.0
+        if table.board.known:
+            yield f"{self.arbiter}/board", self._board(), None, 0.0
+
+    def _link(self) -> dict[str, Any]:
+        table, device = self.table, self.table.device
+        clock = "unconfigured" if table.config.clock.driver == "none" else "up" if table.clock.connected else "down"
+        stamp = None if device.last_frame is None else rfc3339(table.epoch + device.last_frame)
+        since = None if device.link.since is None else rfc3339(table.epoch + device.link.since)
+        return {
+            "board": device.link.state,
+            "clock": clock,
+            "gateway": table.gateway,
+            "driver": table.config.board.driver,
+            "serial": device.serial,
+            "battery": device.battery,
+            "last_frame": stamp,
+            "since": since,
+            "detail": device.link.detail,
+        }
+
+    def _position(self) -> dict[str, Any]:
+        game = self.table.game
+        return {
+            "fen": game.position.fen() if game else None,
+            "turn": game.position.turn if game else None,
+            "orientation": self.table.orientation,
+        }
+
+    def _clock(self) -> dict[str, Any] | None:
+        clock = self.table.clock
+        report = clock.report
+        if report is None:
+            return None
+        here = clock.connected
+        return {
+            "white": report.white if here else None,
+            "black": report.black if here else None,
+            "running": clock.running if clock.running in OTHER else "none",
+            "flags": sorted(report.flags, reverse=True) if here else [],
+            "lever": report.lever if here else None,
+            "battery_low": report.battery_low,
+        }
+
+    def _game(self) -> dict[str, Any]:
+        table, game = self.table, self.table.game
+        assigned = game.assigned if game else table.assigned
+        return {
+            "game_id": game.id if game else None,
+            "game": game.kind if game else table.game_kind,
+            "phase": table.phase,
+            "regulations": game.regulations if game else table.regulations,
+            "time_control": game.time_control if game else table.time_control,
+            "white": assigned.white,
+            "black": assigned.black,
+            "event": assigned.event,
+            "round": assigned.round,
+            "start_fen": game.record.start.fen() if game else None,
+            "orientation": table.orientation,
+            "moves": game.record.moves_payload() if game else [],
+            "result": game.result if game else None,
+            "reason": game.reason if game else None,
+        }
+
+    def _board(self) -> dict[str, Any]:
+        table = self.table
+        differs: list[Square] = []
+        if table.game is not None:
+            differs = table.board.geometry.names(node_of(table.game.position).difference(table.board))
+        return {"physical": table.board.placement(), "differs": squares_out(differs)}
+
+
+def squares_out(squares: list[Square]) -> list[Square | int]:
+    """Squares as published: numbers in draughts, then light squares by name; sorted."""
+    numbers: list[Square | int] = sorted(int(square) for square in squares if square.isdigit())
+    return numbers + sorted(square for square in squares if not square.isdigit())
