@@ -64,12 +64,13 @@ set_up() {
     fi
     if ! cmp -s pyproject.toml "$stamp"; then
         say "installing into .venv; the first time this takes a few minutes"
-        if install_package "$group"; then
+        if install_package "$group" >.venv/install.log 2>&1; then
             cp pyproject.toml "$stamp"
         elif .venv/bin/board-gateway --version >/dev/null 2>&1; then
-            say "could not install (see above); going on with what is in .venv"
+            say "could not install (see .venv/install.log); going on with what is in .venv"
         else
-            die "could not install (see above). Is this machine on the network?"
+            tail -n 5 .venv/install.log >&2
+            die "could not install. Is this machine on the network?"
         fi
     fi
 }

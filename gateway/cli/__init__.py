@@ -21,6 +21,7 @@ from gateway.errors import ConfigError, GatewayError, LinkError, UsageError
 COMMANDS = {
     "check-config": "check the configuration and say what it means",
     "drivers": "list the boards and clocks that are supported",
+    "replay": "play captures again and print what the hall was told",
 }
 
 EXIT_CODES: Sequence[tuple[type[GatewayError], int]] = (
