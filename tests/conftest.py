@@ -122,3 +122,8 @@ async def until(condition: Callable[[], Any], timeout_s: float = 10) -> None:
     while not condition():
         assert time.monotonic() < end, f"not in {timeout_s} s"
         await asyncio.sleep(0.01)
+
+
+def descriptors() -> int:
+    """How many files this process has open."""
+    return len(list(Path("/proc/self/fd").iterdir()))

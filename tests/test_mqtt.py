@@ -13,7 +13,7 @@ from typing import Any
 
 import aiomqtt
 import pytest
-from conftest import Mosquitto, subscribed, until
+from conftest import Mosquitto, descriptors, subscribed, until
 from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
 
@@ -268,10 +268,6 @@ async def test_a_second_gateway_with_the_same_id_gives_way(mosquitto: Mosquitto,
             assert not second.connection.connected
             assert [{"seq": 7}] == subscriber.payloads("hall/table/1")
             assert json.loads(ONLINE.payload) == subscriber.payloads(STATUS)[-1]
-
-
-def descriptors() -> int:
-    return len(list(Path("/proc/self/fd").iterdir()))
 
 
 async def test_reconnecting_leaks_nothing(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -56,8 +57,14 @@ class SerialSettings:
     rts: bool | None = None
 
 
+Hear = Callable[[bytes, float, str | None], None]
+"""Takes what arrived: the chunk, when (`loop.time()`), and the characteristic on BLE links."""
+Lost = Callable[[str], None]
+"""Takes why the port can no longer be used; called at most once after each `open`, never after `close`."""
+
+
 class Port(Protocol):
-    """An open way to a device. What it hears goes to the callback it was made with: (data, at, channel)."""
+    """An open way to a device, made with what it calls: a `Hear` and a `Lost`."""
 
     async def open(self) -> None:
         """Open it. Raises `LinkError` where that cannot be done now."""
