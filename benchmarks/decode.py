@@ -63,9 +63,8 @@ def main(frames: int = 20000) -> None:
         theirs = microseconds(by_hand, frame, frames)
         print(f"{name:<22}{ours:>7.1f} us{theirs:>7.1f} us{ours / theirs:>8.1f}")
     decoder = Dgt()
-    each = microseconds(
-        lambda data: [decoder.feed(data[i : i + 1], 0.0) for i in range(5)], FRAMES["field update"], frames
-    )
+    update = FRAMES["field update"]
+    each = microseconds(lambda data: [decoder.feed(data[i : i + 1], 0.0) for i in range(5)], update, frames)
     print(f"{'update, byte by byte':<22}{each:>7.1f} us")
 
 
