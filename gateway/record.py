@@ -22,7 +22,7 @@ from gateway import draughts, pdn
 from gateway.draughts import AmbiguousPlyError, Counters, IllegalPlyError, InvalidPlyError, Ply
 from gateway.events import GameKind, Move, Piece, Readings, Side
 
-_UCI: Final = re.compile(r"[a-h][1-8][a-h][1-8][qrbnk]?")
+_UCI: Final = re.compile(r"([a-h][1-8])(?!\1)[a-h][1-8][qrbnk]?")
 
 
 class GamePosition(Protocol):

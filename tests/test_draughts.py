@@ -6,7 +6,7 @@ import random
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gateway import pdn
@@ -169,6 +169,7 @@ def test_no_plies() -> None:
 
 
 @given(any_position)
+@settings(deadline=None)
 def test_states_agree_with_paths(position: Position) -> None:
     """Searching states finds exactly the captures that searching every path finds."""
     plies = position.captures()
@@ -227,6 +228,7 @@ def test_refuses_fen(text: str, sentence: str) -> None:
 
 
 @given(any_position)
+@settings(deadline=None)
 def test_fen_and_pieces_round_trip(position: Position) -> None:
     """FEN and the mapping of pieces hold all of a position."""
     assert fen(position.fen()) == position
@@ -301,6 +303,7 @@ def test_quiet_ply_is_not_written_as_a_capture() -> None:
 
 
 @given(games)
+@settings(deadline=None)
 def test_notation_is_read_back(positions: list[Position]) -> None:
     """Parsing the notation of a legal ply gives the ply."""
     for position in positions:

@@ -6,7 +6,7 @@ import random
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gateway import pdn
@@ -220,6 +220,7 @@ def games(seed: int) -> PdnGame:
 
 
 @given(st.integers(0, 2**32).map(games))
+@settings(deadline=None)
 def test_what_is_written_is_read_back(game: PdnGame) -> None:
     """Writing then reading gives the same game."""
     again = only(pdn.write(game))
