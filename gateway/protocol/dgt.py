@@ -197,7 +197,7 @@ GEOMETRY: Mapping[GameKind, Geometry] = {"chess": CHESS, "chess960": CHESS, "dra
 _EXCHANGED = bytes.maketrans(b"\x04\x07", b"\x07\x04")
 
 
-# Parsed values are taken by key: attributes of a construct container are looked up in Python, ten times slower.
+# Parsed values are taken by key: attributes of a construct container are looked up in Python, at 1.4 us each.
 
 
 # --- reading ----------------------------------------------------------------------------------------------------
