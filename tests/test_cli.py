@@ -186,6 +186,14 @@ def test_drivers_tells_options() -> None:
             assert f"  {option.name} = {option.default!r}: {option.text}" in done.stdout
 
 
+def test_readme_lists_the_drivers() -> None:
+    """The README's table is that of the registry; renew it with `board-gateway drivers --markdown`."""
+    readme = (Path(__file__).parents[1] / "README.md").read_text()
+    table = readme.split("--markdown` -->\n")[1].split("<!-- /drivers -->")[0]
+
+    assert board_gateway("drivers", "--markdown").stdout == table
+
+
 # --- replay -----------------------------------------------------------------------------------------------------
 
 

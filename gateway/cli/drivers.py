@@ -13,12 +13,18 @@ HEADINGS = ("driver", "what", "games", "senses", "clock", "evidence")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of this command."""
-    parser.add_argument("--options", action="store_true", help="with the options that each driver takes")
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--options", action="store_true", help="with the options that each driver takes")
+    how.add_argument("--markdown", action="store_true", help="as the table of the README")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the table."""
-    print(*aligned([HEADINGS, *map(row, DRIVERS.values())]), sep="\n")
+    rows = [HEADINGS, *map(row, DRIVERS.values())]
+    if arguments.markdown:
+        print(*markdown(rows), sep="\n")
+        return os.EX_OK
+    print(*aligned(rows), sep="\n")
     if arguments.options:
         for entry in DRIVERS.values():
             print(f"\n{entry.name}", *options(entry), sep="\n")
@@ -42,3 +48,9 @@ def aligned(rows: Iterable[Sequence[str]]) -> list[str]:
     rows = list(rows)
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in rows]
+
+
+def markdown(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the rows as lines of a Markdown table."""
+    heading, *rest = [f"| {' | '.join(cells)} |" for cells in rows]
+    return [heading, "|---" * len(rows[0]) + "|", *rest]
