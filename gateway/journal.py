@@ -120,6 +120,11 @@ class Journal:
             self._changed.notify()
         await asyncio.to_thread(self._thread.join)
 
+    @property
+    def alive(self) -> bool:
+        """Whether the writer's thread runs."""
+        return self._thread.is_alive()
+
     def state(self, table: str) -> dict[str, Any] | None:
         """The table's last state, or None for a new one."""
         body = self._states.get(table)

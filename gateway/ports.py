@@ -48,7 +48,9 @@ class Keeper:
         self._why: str | None = None
         self._said: set[str] = set()
         self._turn = 0
-        self._up = False
+        self.up = False
+        """Whether a device answers now."""
+        self._answered = False
 
     async def run(self) -> None:
         """Serve until cancelled. Raises what went wrong in the link, which is a bug."""
@@ -56,9 +58,9 @@ class Keeper:
         backoff = shortest
         try:
             while True:
-                self._up = False
+                self._answered = False
                 await self._once()
-                backoff = shortest if self._up else min(backoff * 2, longest)
+                backoff = shortest if self._answered else min(backoff * 2, longest)
                 # Jitter, so that tables that look for their boards on the same ports do not meet on each.
                 await asyncio.sleep(backoff * random.uniform(0.6, 1.0))
         finally:
@@ -166,8 +168,9 @@ class Keeper:
         self._heard(told, now)
 
     def _say(self, state: LinkState) -> None:
+        self.up = state.up
         if state.up:
-            self._up = True
+            self._answered = True
             self._said.clear()
             log.info("answers", port=self.name, device=state.device)
         elif (detail := state.detail or "closed") not in self._said:

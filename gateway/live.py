@@ -1,0 +1,323 @@
+"""One table, live: what its devices and arbiters say goes through its station to journal, broker and capture.
+
+Events are offered to the broker when they are in the journal, and what followed them (retained state, the reply to a
+command) not before them. A table whose code fails is begun again from its last journalled state, alone.
+
+`at` here is the table's own: the monotonic clock, moved forward where a reboot has set that back, so that it never
+goes back over a table's whole life.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+import structlog
+
+from gateway import capture
+from gateway.arbiter import command_from
+from gateway.config import TableConfig
+from gateway.errors import UsageError
+from gateway.events import Device, LinkState, Observation, Reply
+from gateway.journal import Journal, JournalError
+from gateway.mqtt import Connection, Incoming
+from gateway.publish import Message, event_message, reply_message
+from gateway.station import Outcome, Resend, Station
+from gateway.store import Entry
+
+HELD_BYTES = 64 * 1024
+"""What is kept for the capture of a device that has not been admitted yet."""
+JUMP_S = 0.5
+"""How far stamps may be from the wall clock."""
+CAPTURE_AGAIN_S = 60.0
+BROKEN = "an internal error; the table begins again from its last state"
+
+log = structlog.get_logger("table")
+
+
+Answer = tuple[Message, bytes | None]
+"""The reply to a command, and the correlation data that the sender gave."""
+
+
+@dataclass(slots=True)
+class _Waiting:
+    """What is offered when the journal has the entries."""
+
+    done: asyncio.Future[None] | None
+    entries: list[Entry]
+    messages: list[Message]
+    replies: list[Answer]
+
+
+class Clock:
+    """The gateway's time for its tables: `at`, and the wall clock at `at` = 0."""
+
+    def __init__(self, saved_at: float) -> None:
+        """`saved_at` is the latest `at` that any table has seen."""
+        self._loop = asyncio.get_running_loop()
+        self.offset = max(0.0, saved_at - self._loop.time())
+        """What is added to the event loop's time."""
+        self.epoch = time.time() - self.now()
+
+    def now(self) -> float:
+        """The moment, as tables count."""
+        return self._loop.time() + self.offset
+
+    def jump(self) -> float:
+        """Follow the wall clock if it has gone elsewhere by more than `JUMP_S`; return by how much, else 0."""
+        moved = time.time() - self.now() - self.epoch
+        if abs(moved) < JUMP_S:
+            return 0.0
+        self.epoch += moved
+        return moved
+
+
+class LiveTable:
+    """A table of the configuration, being played at."""
+
+    def __init__(
+        self,
+        config: TableConfig,
+        gateway: str,
+        clock: Clock,
+        journal: Journal,
+        connection: Connection,
+        captures: Path,
+        broken: Callable[[str], None],
+    ) -> None:
+        """`captures` is the folder for them; `broken` is told the table's id when its code has failed."""
+        self.config = config
+        self.failures = 0
+        self._gateway = gateway
+        self._clock = clock
+        self._journal = journal
+        self._connection = connection
+        self._captures = captures
+        self._broken = broken
+        self._loop = asyncio.get_running_loop()
+        self._saved: dict[str, Any] | None = journal.state(config.id)
+        self._station = self._restored()
+        self._waiting: deque[_Waiting] = deque()
+        self._timer: asyncio.TimerHandle | None = None
+        self._up: set[Device] = set()
+        self._held: deque[capture.Entry] = deque()
+        self._held_bytes = 0
+        self._writer: capture.Writer | None = None
+        self._capture_at = 0.0
+        self._resends: set[asyncio.Task[None]] = set()
+        self._stopped = False
+
+    def start(self) -> None:
+        """Go on from the last state: while we were away the devices were, to us, not there."""
+        now = self._clock.now()
+        self._begin_capture(now)
+        if self._saved is None:
+            return
+        devices: list[Device] = ["board"] if self.config.clock.driver in ("board", "none") else ["board", "clock"]
+        for device in devices:
+            self.observe(LinkState(device, False, "the gateway was not running"), now)
+
+    async def stop(self) -> None:
+        """Wait until everything is in the journal and offered."""
+        self._stopped = True
+        if self._timer is not None:
+            self._timer.cancel()
+        self._append([], [], [])
+        waiting = [each.done for each in self._waiting if each.done is not None]
+        if waiting:
+            await asyncio.wait(waiting)
+        for task in self._resends:
+            task.cancel()
+        self._captured(lambda writer: writer.close(self._clock.now()))
+
+    # --- what comes in ---------------------------------------------------------------------------------------------
+
+    def observe(self, observation: Observation, at: float) -> None:
+        """A device said something."""
+        if isinstance(observation, LinkState):
+            self._note_state(observation, at)
+        self._step(lambda: self._station.observe(observation, at))
+
+    def note(self, direction: Literal["rx", "tx"], device: Device, data: bytes, channel: str | None, at: float) -> None:
+        """Bytes came or went; for the capture only."""
+        line = capture.Rx if direction == "rx" else capture.Tx
+        entry = line(at, device, data, channel)
+        if device in self._up:
+            self._write(entry)
+            return
+        self._held.append(entry)
+        self._held_bytes += len(data)
+        while self._held_bytes > HELD_BYTES:
+            dropped = self._held.popleft()
+            assert isinstance(dropped, capture.Rx | capture.Tx)
+            self._held_bytes -= len(dropped.data)
+
+    def command(self, incoming: Incoming) -> None:
+        """An arbiter asked for something."""
+        at = self._clock.now()
+        try:
+            decoded = msgspec.json.decode(incoming.payload)
+            command = command_from(decoded)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, UsageError) as error:
+            refused = Reply(None, False, str(error))
+            topic = incoming.response_topic
+            message = reply_message(self._connection.config.root, self.config.id, refused, topic)
+            self._connection.reply(message, incoming.correlation)
+            return
+        self._write(capture.CommandLine(at, decoded))
+        self._step(lambda: self._station.command(command, at, incoming.response_topic), incoming.correlation)
+
+    def wall_clock_moved(self) -> None:
+        """Stamp later events by the wall clock as it is now."""
+        self._station.table.epoch = self._clock.epoch
+        # A capture's times are those since its own start, which the wall clock that was wrong has named.
+        self._captured(lambda writer: writer.close(self._clock.now()))
+        self._begin_capture(self._clock.now())
+
+    def tend_capture(self) -> None:
+        """Hand the capture to the operating system, or begin the next one."""
+        now = self._clock.now()
+        if self._writer is None:
+            if now - self._capture_at > CAPTURE_AGAIN_S:
+                self._begin_capture(now)
+        elif self._writer.due(now):
+            self._captured(lambda writer: writer.rotate(now, self._station.state()))
+        else:
+            self._captured(lambda writer: writer.flush(now))
+
+    # --- what goes out ---------------------------------------------------------------------------------------------
+
+    def _step(self, step: Callable[[], list[Outcome]], correlation: bytes | None = None) -> None:
+        """Let the station do something, and take what follows. A bug in it stops this table only."""
+        try:
+            self._take(step(), correlation)
+        except Exception as bug:
+            self._begin_again(bug)
+        self._arm()
+
+    def _take(self, outcomes: list[Outcome], correlation: bytes | None) -> None:
+        root = self._connection.config.root
+        entries: list[Entry] = []
+        messages: list[Message] = []
+        replies: list[Answer] = []
+        for outcome in outcomes:
+            for numbered in outcome.events:
+                message = event_message(root, numbered)
+                entries.append(Entry(numbered.table, numbered.stream, numbered.seq, message.topic, message.payload))
+            messages += outcome.messages
+            if outcome.reply is not None:
+                replies.append((outcome.reply, correlation))
+            if outcome.resend is not None:
+                self._resend(outcome.resend)
+        if entries:
+            self._append(entries, messages, replies)
+        elif messages or replies:
+            self._waiting.append(_Waiting(None, [], messages, replies))
+            self._release()
+
+    def _append(self, entries: list[Entry], messages: list[Message], replies: list[Answer]) -> None:
+        self._saved = {"at": self._clock.now(), "station": self._station.state()}
+        done = self._journal.append(self.config.id, entries, self._saved)
+        self._waiting.append(_Waiting(done, entries, messages, replies))
+        done.add_done_callback(lambda _: self._release())
+
+    def _release(self) -> None:
+        """Offer, in order, what the journal has; state that came after an event waits behind it."""
+        while self._waiting and (self._waiting[0].done is None or self._waiting[0].done.done()):
+            ready = self._waiting.popleft()
+            self._connection.offer(ready.entries)
+            self._connection.retain(ready.messages)
+            for message, correlation in ready.replies:
+                self._connection.reply(message, correlation)
+
+    def _arm(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        deadline = self._station.deadline
+        if deadline is not None and not self._stopped:
+            self._timer = self._loop.call_at(deadline - self._clock.offset, self._ring)
+
+    def _ring(self) -> None:
+        self._timer = None
+        now = self._clock.now()
+        self._step(lambda: self._station.advance(now))
+
+    def _resend(self, resend: Resend) -> None:
+        task = asyncio.create_task(self._offer_again(resend))
+        self._resends.add(task)
+        task.add_done_callback(self._resends.discard)
+
+    async def _offer_again(self, resend: Resend) -> None:
+        stream: Literal["public", "arbiter"] = "arbiter" if resend.stream == "arbiter" else "public"
+        try:
+            await self._connection.resend((self.config.id, stream), resend.from_seq, resend.to_seq)
+        except JournalError as error:
+            log.error("events cannot be offered again", table=self.config.id, why=str(error))
+
+    # --- when its code fails ---------------------------------------------------------------------------------------
+
+    def _restored(self) -> Station:
+        station = Station(self.config, self._gateway, self._connection.config.root, self._clock.epoch)
+        if self._saved is not None:
+            station.restore(self._saved["station"])
+        return station
+
+    def _begin_again(self, bug: Exception) -> None:
+        """What was concluded since the last journalled state was offered to nobody, and is concluded again."""
+        self.failures += 1
+        log.error("a table's code failed; it begins again", table=self.config.id, failures=self.failures, exc_info=bug)
+        self._station = self._restored()
+        self._broken(self.config.id)
+
+    # --- the capture -----------------------------------------------------------------------------------------------
+
+    def _note_state(self, state: LinkState, at: float) -> None:
+        self._write(capture.Link(at, state.device, state.up, state.detail))
+        if not state.up:
+            self._up.discard(state.device)
+            self._held.clear()
+            self._held_bytes = 0
+            return
+        self._up.add(state.device)
+        # What it said before it was known to be the right device belongs to the table now.
+        held, self._held = [each for each in self._held if _device(each) == state.device], deque()
+        self._held_bytes = 0
+        for entry in held:
+            self._write(entry)
+
+    def _begin_capture(self, at: float) -> None:
+        self._capture_at = at
+        try:
+            self._writer = capture.Writer(self._captures, self._gateway, self.config, self._clock.epoch, at)
+            if self._saved is not None:
+                self._writer.append(capture.State(at, self._saved["station"]))
+        except OSError as error:
+            self._capture_failed(error)
+
+    def _write(self, entry: capture.Entry) -> None:
+        self._captured(lambda writer: writer.append(entry))
+
+    def _captured(self, work: Callable[[capture.Writer], None]) -> None:
+        """Do something with the capture. A card that is full ends it, not the game."""
+        if self._writer is None:
+            return
+        try:
+            work(self._writer)
+        except OSError as error:
+            self._capture_failed(error)
+
+    def _capture_failed(self, error: OSError) -> None:
+        self._writer = None
+        self._capture_at = self._clock.now()
+        log.warning("no capture is written for now", table=self.config.id, why=str(error), again_s=CAPTURE_AGAIN_S)
+
+
+def _device(entry: capture.Entry) -> Device | None:
+    return entry.link if isinstance(entry, capture.Rx | capture.Tx) else None
