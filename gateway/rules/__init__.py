@@ -2,32 +2,45 @@
 
 A rule is a condition over the table's present situation. It says what it sees now; that the condition must hold for a
 while, that one cause is one alert, and that an alert goes when its cause has gone, is `watch.py`'s business. What
-happened before is in `history.py`.
+happened before is in `history.py`. The list of rules is in `families.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
-from gateway.catalogue import Fact
+from gateway.catalogue import Fact, Severity
 from gateway.clock import Clock, ClockChange, Report
 from gateway.config import TableConfig
-from gateway.events import Event, GameKind, Piece, Side, Square
+from gateway.events import Event, GameKind, Side, Square
 from gateway.game import Assignment, Game, Orientation
 from gateway.reconstruct.observed import Observed
+from gateway.rules.history import History, Touch
 from gateway.time_control import TimeControl
+
+__all__ = ["Finding", "Remembers", "Rule", "Situation", "Told", "Touch", "Undone", "Wake", "shown"]
 
 
 @dataclass(frozen=True, slots=True)
-class Touch:
-    """One square's change, as White sees the board."""
+class Told:
+    """An alert of this game that has been raised, as far as other rules may ask."""
 
+    kind: str
+    key: str
+    side: Side | None
+    ply: int | None
+    """The record's ply when it was raised."""
     at: float
-    square: Square
-    was: Piece | None
-    now: Piece | None
+    """When it was raised."""
+    open: bool
+    """Raised, and neither cleared nor acknowledged; never True of an `info`."""
+    ruling: str | None
+    """`upheld` or `dismissed`, if the arbiter said so."""
+    counts: bool
+    """The arbiter has dealt with it as a fault: acknowledged or upheld it, corrected the game or gave time for it."""
+    message: str
 
 
 @dataclass(slots=True)
@@ -59,6 +72,38 @@ class Situation:
     """What has just changed on the clock."""
     report_before: Report | None
     """The clock's report before this step; the same as now if none came."""
+    history: History = field(default_factory=History)
+    """What happened before."""
+    told: Sequence[Told] = ()
+    """The alerts of this game so far, oldest first."""
+
+    @property
+    def in_force(self) -> str:
+        """The regulations of the game in play or the last one; without a game those of the table."""
+        return self.game.regulations if self.game else self.regulations
+
+    @property
+    def playing(self) -> bool:
+        """Whether a game is in play: outside it no alert of moves, pieces or the use of the clock is raised."""
+        return self.game is not None and self.game.phase == "play"
+
+    @property
+    def supervised(self) -> bool:
+        """Whether somebody watches each game, so that an illegal move does not stand by the reply (FIDE A.4, B.2)."""
+        said = self.config.rules.supervision
+        return self.in_force.endswith("standard") if said is None else said
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """By what an alert about a completed act is settled, whatever stands on the board meanwhile."""
+
+    ply: int
+    """The last ply before the act; the record without a later one means that the act was taken off it."""
+    fen: str
+    """The position before the act; the same again on the board means that it was put right."""
+    by_reply: bool
+    """The opponent's reply settles it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,20 +112,51 @@ class Finding:
 
     kind: str
     since: float
-    """When it began to hold, by the observations' time; the debounce runs from here."""
+    """When it began to hold, by the observations' time; the debounce runs from here. May lie in the future."""
     side: Side | None = None
     key: str = ""
     """Tells two causes of one kind apart."""
     facts: Mapping[str, Fact] = field(default_factory=dict)
     """What fills the catalogue's message."""
     evidence: Mapping[str, Any] = field(default_factory=dict)
+    wait: float | None = None
+    """Seconds for which it must hold, instead of the catalogue's; 0: what ends the wait has come."""
+    severity: Severity | None = None
+    """Instead of the catalogue's."""
+    undone: Undone | None = None
+    """It is a completed act: once raised, the alert stays until this."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wake:
+    """Nothing is found yet, but time alone may change that: look again at `at`."""
+
+    at: float
 
 
 class Rule(Protocol):
-    """One kind of irregularity, or a few that share a condition."""
+    """One kind of irregularity, or a few that share a condition. Each table has its own."""
 
     kinds: ClassVar[tuple[str, ...]]
     """Ids in the catalogue."""
 
-    def look(self, seen: Situation) -> Iterable[Finding]:
+    def look(self, seen: Situation) -> Iterable[Finding | Wake]:
         """What holds now. A finding that is not given again has gone."""
+
+
+@runtime_checkable
+class Remembers(Protocol):
+    """A rule with a memory of its own, which must outlive a restart."""
+
+    def state(self) -> Any:
+        """The memory as plain JSON values."""
+
+    def restore(self, state: Any) -> None:
+        """Undo `state`."""
+
+
+def shown(squares: Iterable[Square]) -> list[str | int]:
+    """Squares as published: numbers in draughts; sorted."""
+    names = set(squares)
+    numbers: list[str | int] = sorted(int(name) for name in names if name.isdigit())
+    return [*numbers, *sorted(name for name in names if not name.isdigit())]

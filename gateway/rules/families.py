@@ -1,0 +1,18 @@
+"""All rules, family by family; a new family is one line here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from gateway.rules import Rule
+
+Maker = Callable[[], Rule]
+
+FAMILIES: tuple[tuple[Maker, ...], ...] = ()
+"""Each family module's `RULES`: what makes the rules of one table, which share nothing with another's."""
+
+RULES: tuple[Maker, ...] = tuple(rule for family in FAMILIES for rule in family)
+"""Rules that look at the table."""
+
+SEQUELS: tuple[Maker, ...] = ()
+"""Rules that look at the alerts (`Situation.told`), also at those raised in the same step."""

@@ -1,0 +1,244 @@
+"""What rules need from before: touches, presses, pieces in the air, the clock's last reports.
+
+All of it is bounded, and most of it begins anew with each game. A piece is *in the air* from its lift until something
+stands on its square again; whether it came down elsewhere is for a rule to say. A square *flickers* when its piece
+drops out for less than half a second and comes back as it was.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import astuple, dataclass
+from typing import TYPE_CHECKING, Any
+
+from gateway.clock import Report
+from gateway.events import GameStarted, LinkChanged, Move, Piece, PositionSet, Side, Square
+
+if TYPE_CHECKING:
+    from gateway.rules import Situation
+
+TOUCHES = 400
+"""Square changes kept: more than a turn ever has."""
+REPORTS = 90
+"""Clock reports kept."""
+PRESSES = 16
+RETURNS = 60
+PLIES = 12
+DROPOUT = 0.5
+"""Seconds below which a piece that is gone and back was in no hand."""
+FLICKERS = 3
+"""Dropouts of one square that are a fault of the sensor."""
+SWEEP = 0.3
+"""Seconds within which three squares change when a sleeve brushes over the board."""
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """One square's change, as White sees the board."""
+
+    at: float
+    square: Square
+    was: Piece | None
+    now: Piece | None
+
+
+@dataclass(frozen=True, slots=True)
+class Return:
+    """A piece was lifted and put back on its square, with nothing else there meanwhile."""
+
+    square: Square
+    piece: Piece
+    lifted: float
+    back: float
+
+
+@dataclass(frozen=True, slots=True)
+class Press:
+    """`side` pressed the clock: the other one runs now."""
+
+    side: Side
+    at: float
+    ply: int
+    """The record's last ply then."""
+    turn: Side
+    """Who was to move in the record then."""
+    before: Report | None
+    """The report before the press."""
+    after: Report
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """A ply as it was recognised."""
+
+    ply: int
+    side: Side
+    at: float
+    """When it was concluded."""
+    arrived: float
+    """When the board last changed before that: the piece came down."""
+    legal: bool
+    notation: str
+    origin: Square
+    target: Square
+    before: str
+    """The placement that the record had before it."""
+
+
+class History:
+    """What happened at one table, as far back as any rule asks."""
+
+    def __init__(self) -> None:
+        self.touches: deque[Touch] = deque(maxlen=TOUCHES)
+        self.returns: deque[Return] = deque(maxlen=RETURNS)
+        self.lifts: dict[Square, Touch] = {}
+        """Squares that have been emptied and are empty still, with the lift."""
+        self.presses: deque[Press] = deque(maxlen=PRESSES)
+        self.reports: deque[Report] = deque(maxlen=REPORTS)
+        self.played: deque[Played] = deque(maxlen=PLIES)
+        """The last plies recognised, also those that were taken back since."""
+        self.dropouts: dict[Square, int] = {}
+        self.stopped_at: float | None = None
+        """When both clocks were last stopped."""
+        self.runs_since: float | None = None
+        """Since when the clock that runs now has been running."""
+        self.link_up_at: float | None = None
+        """When the board's link last came up."""
+        self.game_at: float | None = None
+        """When the game began."""
+
+    # --- what comes in ------------------------------------------------------------------------------------------
+
+    def note(self, seen: Situation) -> None:
+        """Take what has just happened."""
+        for event in seen.happened:
+            if isinstance(event, GameStarted):
+                self._begin(seen.at)
+            elif isinstance(event, LinkChanged) and event.device == "board" and event.state == "up":
+                self.link_up_at = seen.at
+            elif isinstance(event, PositionSet):
+                self.lifts.clear()
+        for touch in seen.touched:
+            self._touch(touch)
+        for event in seen.happened:
+            if isinstance(event, Move) and event.source != "command":
+                self.played.append(_played(event, seen))
+        self._clock(seen)
+
+    def _begin(self, at: float) -> None:
+        self.game_at = at
+        self.presses.clear()
+        self.played.clear()
+        self.returns.clear()
+
+    def _touch(self, touch: Touch) -> None:
+        self.touches.append(touch)
+        if touch.now is None:
+            self.lifts[touch.square] = touch
+            return
+        lift = self.lifts.pop(touch.square, None)
+        if lift is None or lift.was != touch.now:
+            return
+        if touch.at - lift.at < DROPOUT:
+            self.dropouts[touch.square] = self.dropouts.get(touch.square, 0) + 1
+        self.returns.append(Return(touch.square, touch.now, lift.at, touch.at))
+
+    def _clock(self, seen: Situation) -> None:
+        report = seen.clock.report
+        if report is not None and report is not seen.report_before:
+            self.reports.append(report)
+        for change in seen.clock_changes:
+            if change.change == "stopped":
+                self.stopped_at = seen.at
+            if change.change == "pressed" and change.side is not None and change.report is not None and seen.game:
+                record = seen.game.record
+                press = Press(change.side, seen.at, record.ply, record.turn, seen.report_before, change.report)
+                self.presses.append(press)
+        if seen.clock.one_running is None:
+            self.runs_since = None
+        elif self.runs_since is None or any(
+            c.change in ("started", "pressed", "connected") for c in seen.clock_changes
+        ):
+            self.runs_since = seen.at
+
+    # --- what rules ask -----------------------------------------------------------------------------------------
+
+    def last_press(self, side: Side | None = None, since: float = float("-inf")) -> Press | None:
+        """The last press, or the last one of `side`, no earlier than `since`."""
+        for press in reversed(self.presses):
+            if press.at < since:
+                return None
+            if side is None or press.side == side:
+                return press
+        return None
+
+    def touched_since(self, at: float) -> list[Touch]:
+        """What changed on the board at `at` or later, oldest first."""
+        return [touch for touch in self.touches if touch.at >= at]
+
+    def unreliable(self, square: Square) -> bool:
+        """Whether the sensor of this square has lost its piece again and again, with no hand near."""
+        return self.dropouts.get(square, 0) >= FLICKERS
+
+    def swept(self, squares: set[Square]) -> bool:
+        """Whether three or more of these squares changed within 0.3 s: a sleeve, not a hand that moves a piece."""
+        times = sorted(touch.at for touch in self.touches if touch.square in squares)
+        return any(later - earlier <= SWEEP for earlier, later in zip(times, times[2:], strict=False))
+
+    # --- across a restart ---------------------------------------------------------------------------------------
+
+    def state(self) -> dict[str, Any]:
+        """All of it as plain JSON values."""
+        return {
+            "touches": [list(astuple(touch)) for touch in self.touches],
+            "returns": [list(astuple(back)) for back in self.returns],
+            "lifts": [list(astuple(lift)) for lift in self.lifts.values()],
+            "presses": [
+                [p.side, p.at, p.ply, p.turn, p.before and _plain(p.before), _plain(p.after)] for p in self.presses
+            ],
+            "reports": [_plain(report) for report in self.reports],
+            "played": [list(astuple(ply)) for ply in self.played],
+            "dropouts": dict(self.dropouts),
+            "times": [self.stopped_at, self.runs_since, self.link_up_at, self.game_at],
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Undo `state`."""
+        self.touches = deque((Touch(*item) for item in state["touches"]), TOUCHES)
+        self.returns = deque((Return(*item) for item in state["returns"]), RETURNS)
+        self.lifts = {lift.square: lift for lift in (Touch(*item) for item in state["lifts"])}
+        self.presses = deque(
+            (
+                Press(side, at, ply, turn, before and _report(before), _report(after))
+                for side, at, ply, turn, before, after in state["presses"]
+            ),
+            PRESSES,
+        )
+        self.reports = deque((_report(item) for item in state["reports"]), REPORTS)
+        self.played = deque((Played(*item) for item in state["played"]), PLIES)
+        self.dropouts = dict(state["dropouts"])
+        self.stopped_at, self.runs_since, self.link_up_at, self.game_at = state["times"]
+
+
+def _played(move: Move, seen: Situation) -> Played:
+    assert seen.game is not None
+    record = seen.game.record
+    if move.uci is not None:
+        origin, target = move.uci[:2], move.uci[2:4]
+    else:
+        assert move.squares is not None
+        origin, target = str(move.squares[0]), str(move.squares[-1])
+    # A ply may have been taken off the record again within the same step.
+    before = record.position_at(move.ply - 1).placement() if move.ply - 1 <= record.ply else ""
+    return Played(
+        move.ply, move.side, seen.at, seen.board.last_change, move.legal, move.notation, origin, target, before
+    )
+
+
+def _plain(r: Report) -> list[Any]:
+    return [r.at, r.white, r.black, r.running, sorted(r.flags), r.lever, r.battery_low, r.counter]
+
+
+def _report(plain: list[Any]) -> Report:
+    at, white, black, running, flags, lever, battery_low, counter = plain
+    return Report(at, white, black, running, frozenset(flags), lever, battery_low, counter)
