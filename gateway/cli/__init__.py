@@ -19,6 +19,7 @@ from gateway.capture import CaptureError
 from gateway.errors import ConfigError, GatewayError, LinkError, UsageError
 
 COMMANDS = {
+    "run": "serve the boards of the configuration until told to stop",
     "check-config": "check the configuration and say what it means",
     "drivers": "list the boards and clocks that are supported",
     "replay": "play captures again and print what the hall was told",
