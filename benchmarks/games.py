@@ -103,7 +103,7 @@ def chess960_game(seed: int) -> Score:
     rng = Random(seed)
     board = chess.Board.from_chess960_pos(rng.randrange(960))
     start = board.copy()
-    moves = []
+    moves: list[chess.Move] = []
     while len(moves) < 110 and not board.is_game_over():
         legal = list(board.legal_moves)
         likes = [30 if board.is_castling(m) else 4 if board.is_capture(m) else 1 for m in legal]

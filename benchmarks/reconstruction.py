@@ -41,6 +41,7 @@ from gateway.simulate.device import CLASSIC, OCCUPANCY, WHOLE, Board, BoardModel
 from gateway.simulate.habits import BLITZ, DRAUGHTS_BLITZ, RAPID, SCRAMBLE, STANDARD, Habits, Pace
 from gateway.simulate.hand import Performance, Players, Truth
 from gateway.simulate.score import Score, draughts_name
+from gateway.table import Table
 
 EPOCH = 1_780_000_000.0
 LINGER = 20.0
@@ -263,26 +264,31 @@ def judge(case: Case, followed: Followed, seed: int) -> Verdict:
         event = numbered.event
         if isinstance(event, Move):
             name = ply_name(event)
-            if event.ply <= len(names) and names[event.ply - 1] == name:
+            if event.ply <= len(names) and name in (names[event.ply - 1], truth.plies[event.ply - 1].also):
                 first_right.setdefault(event.ply, at)
             elif (event.ply, name) not in passing:
                 verdict.wrong += 1
                 verdict.shown += _was_shown(truth, name, at)
         elif isinstance(event, MoveRetracted):
             lost = [n for n in line.confirmed if n >= event.from_ply]
-            excused = any(t.played <= at <= t.end + 10.0 and min(lost, default=0) >= t.from_ply for t in truth.takebacks)
+            excused = any(
+                t.played <= at <= t.end + 10.0 and min(lost, default=0) >= t.from_ply for t in truth.takebacks
+            )
             verdict.changed += 0 if excused else len(lost)
         elif isinstance(event, Alert):
-            if event.state == "raised" and event.severity != "info" and not deserved(event.irregularity, at, truth):
+            raised = event.state == "raised" and event.severity != "info"
+            if raised and not deserved(event.irregularity, at, truth):
                 verdict.alerts[f"{event.severity} {event.irregularity}"] += 1
         apply(line, event)
+    line.plies = [
+        ply.name if found is not None and found == ply.also else found
+        for found, ply in zip(line.plies, truth.plies, strict=False)
+    ] + line.plies[len(names) :]
     verdict.prefix = prefix(line.plies, names)
     verdict.right = sum(a == b for a, b in zip(line.plies, names, strict=False))
     verdict.perfect = int(line.plies == names)
     verdict.failed = [] if verdict.perfect else [seed]
-    verdict.delays = [
-        max(0.0, first_right[ply] - seen) for ply, seen in case.trace.seen.items() if ply in first_right
-    ]
+    verdict.delays = [max(0.0, first_right[ply] - seen) for ply, seen in case.trace.seen.items() if ply in first_right]
     return verdict
 
 
@@ -293,11 +299,9 @@ def prefix(found: Sequence[str | None], names: Sequence[str]) -> int:
 
 def _was_shown(truth: Truth, name: str, at: float) -> bool:
     """Whether a hand had really set the piece down where the wrong ply says."""
-    square = name[2:4] if name[:1].isalpha() else name.split(":")[0].replace("x", "-").split("-")[1]
+    square = name[2:4] if name[:1].isalpha() else name.partition(":")[0].replace("x", "-").partition("-")[2]
     kinds = ("hesitation", "slide", "hover")
-    return any(
-        m.kind in kinds and square in m.squares and m.start - 0.1 <= at <= m.end + 1.0 for m in truth.mishaps
-    )
+    return any(m.kind in kinds and square in m.squares and m.start - 0.1 <= at <= m.end + 1.0 for m in truth.mishaps)
 
 
 ALWAYS_DESERVED = {
@@ -337,8 +341,6 @@ def deserved(irregularity: str, at: float, truth: Truth) -> bool:
 
 def table_reader(case: Case) -> Reader:
     """The reader of the gateway."""
-    from gateway.table import Table
-
     return Table(case.table, "bench", EPOCH)
 
 
@@ -460,7 +462,8 @@ def show(row: Row, seed: int, reader: Callable[[Case], Reader], window: float) -
             lines.append((act.at, 1, f"  clock  {act}"))
     lines += [(p.placed, 2, f"TRUTH    {p.ply} {p.name}") for p in truth.plies]
     lines += [(m.start, 3, f"TRUTH    {m.kind} {m.squares} until {m.end:.2f}") for m in truth.mishaps]
-    lines += [(t.start, 3, f"TRUTH    takeback {t.names} played {t.played:.2f} until {t.end:.2f}") for t in truth.takebacks]
+    for t in truth.takebacks:
+        lines.append((t.start, 3, f"TRUTH    takeback {t.names} played {t.played:.2f} until {t.end:.2f}"))
     lines += [(at, 4, f"      sensor {said}") for at, said in case.trace.observations]
     for at, numbered in followed.published:
         if not isinstance(numbered.event, GameStarted) or numbered.stream == "public":

@@ -1,1 +1,1 @@
-"""Hands that move pieces, boards that sample them, and the bytes these boards send: what the tests and demos play on."""
+"""Hands that move pieces, boards that sample them, and the bytes these boards send: for tests and demos."""

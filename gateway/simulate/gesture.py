@@ -46,6 +46,8 @@ class Gesture:
     """When the mover has done what he thinks is his move, and reaches for the clock."""
     complete: float = 0.0
     """When the last square that the ply changes is as it should be."""
+    crowned: bool = True
+    """False: the piece is never put on the board."""
     mishaps: list[Mishap] = field(default_factory=list)
 
     def put(self, at: float, square: Square, piece: Piece | None) -> None:
@@ -120,15 +122,14 @@ class Hand:
             at = self._swap(gesture, at, ply, before)
         gesture.released = self._arrive(gesture, at, ply, reply)
         if en_passant:
-            if self.chance(self.habits.en_passant_late):
-                gone = gesture.released + self.time(0.3, 1.8)
-                # some reach for the clock first
-                gesture.released = gone if self.chance(0.8) else gesture.released
-            else:
-                gone = at + self.time(-0.4, 0.4) if self.chance(0.5) else at + self.time(0.1, 0.4)
-            gone = max(gone, 0.05)
+            late = self.chance(self.habits.en_passant_late)
+            gone = at + self.time(0.3, 1.8) if late else max(0.05, at + self.rng.uniform(-0.4, 0.4) * self.haste)
             gesture.put(gone, ply.victims[0][0], None)
-            gesture.released = max(gesture.released, gone) if gone <= at + 0.5 else gesture.released
+            if late and self.chance(0.2):
+                # some reach for the clock first
+                gesture.mishaps.append(Mishap("victim_late", gesture.released, gone, (ply.victims[0][0],)))
+            else:
+                gesture.released = max(gesture.released, gone)
             gesture.complete = max(gesture.complete, gone)
 
     def _carry(self, gesture: Gesture, start: float, ply: Ply, before: Mapping[Square, Piece]) -> float:
@@ -141,7 +142,7 @@ class Hand:
         if self.chance(self.habits.hover) and (over := [s for s in (*ply.path, *neighbours(ply.arrival)) if s in free]):
             square = self.rng.choice(over)
             at = start + (arrive - start) * self.rng.uniform(0.2, 0.8)
-            gone = gesture.show(at, self.time(0.05, 0.4), square, ply.piece)
+            gone = gesture.show(at, self.time(0.05, 0.3), square, ply.piece)
             gesture.mishaps.append(Mishap("hover", at, gone, (square,), ply.piece))
             arrive = max(arrive, gone + self.time(0.05, 0.2))
         if self.chance(self.habits.hesitate):
@@ -197,9 +198,10 @@ class Hand:
             gesture.put(at, ply.arrival, ply.piece)
             return at
         taken_at_once = reply is not None and any(square == ply.arrival for square, _ in reply.victims)
-        if taken_at_once and self.chance(self.habits.never_promoted):
+        if taken_at_once and ply.becomes in "Qq" and self.chance(self.habits.never_promoted):
             gesture.put(at, ply.arrival, ply.piece)
             gesture.mishaps.append(Mishap("unpromoted", at, at + 3600, (ply.arrival,), ply.piece))
+            gesture.crowned = False
             return at
         style = self.rng.random()
         if style >= self.habits.pawn_shown + self.habits.promoted_late:

@@ -38,16 +38,20 @@ class Pace:
     """The same where the reply takes back on the square just moved to."""
     reaction: Range
     """From the opponent's placement to the lift of such a reply."""
+    early: float
+    """Share of plies whose piece is lifted before the opponent has pressed, and held until its time has come."""
     every: float | None = None
     """Seconds from placement to placement, where time has run out and nobody thinks any more."""
 
 
-STANDARD: Final = Pace("standard", 5400, 30, 12.0, 1.1, 0.1, 25.0, (0.4, 1.7), (0.4, 2.0), 0.002, 0.005, (0.3, 0.9))
-RAPID: Final = Pace("rapid", 900, 10, 7.0, 1.0, 0.06, 18.0, (0.4, 1.5), (0.4, 1.6), 0.004, 0.01, (0.3, 0.8))
-BLITZ: Final = Pace("blitz", 180, 2, 2.2, 0.95, 0.0, 12.0, (0.2, 0.8), (0.5, 1.6), 0.07, 0.2, (0.12, 0.5))
+STANDARD: Final = Pace(
+    "standard", 5400, 30, 12.0, 1.1, 0.1, 25.0, (0.4, 1.7), (0.4, 2.0), 0.002, 0.005, (0.3, 0.9), 0.01
+)
+RAPID: Final = Pace("rapid", 900, 10, 7.0, 1.0, 0.06, 18.0, (0.4, 1.5), (0.4, 1.6), 0.004, 0.01, (0.3, 0.8), 0.02)
+BLITZ: Final = Pace("blitz", 180, 2, 2.0, 0.95, 0.0, 12.0, (0.2, 0.8), (0.5, 1.6), 0.1, 0.25, (0.1, 0.45), 0.08)
 DRAUGHTS_BLITZ: Final = replace(BLITZ, name="draughts blitz", base=300.0, think=3.0)
 SCRAMBLE: Final = Pace(
-    "scramble", 180, 0, 0.2, 0.4, 0.0, 2.0, (0.1, 0.26), (0.15, 0.3), 0.0, 0.0, (0.05, 0.2), every=0.4
+    "scramble", 180, 0, 0.2, 0.4, 0.0, 2.0, (0.1, 0.26), (0.15, 0.3), 0.0, 0.0, (0.05, 0.2), 0.0, every=0.4
 )
 PACES: Final = {pace.name: pace for pace in (STANDARD, RAPID, BLITZ, DRAUGHTS_BLITZ, SCRAMBLE)}
 
@@ -59,7 +63,7 @@ class Habits:
     # the way to the square
     slide: float = 0.05
     """A line piece, or a king that castles, is dragged over its path."""
-    hover: float = 0.03
+    hover: float = 0.02
     """The piece is held low over a square on the way or beside its goal."""
     hesitate: float = 0.004
     """The piece is set down on a wrong square, then goes on."""
@@ -82,7 +86,7 @@ class Habits:
     pawn_shown: float = 0.5
     promoted_late: float = 0.12
     """The piece comes seconds after the pawn, maybe after the press."""
-    never_promoted: float = 0.3
+    never_promoted: float = 0.2
     """Where the reply takes the pawn, nobody looks for a queen."""
 
     # draughts
@@ -97,8 +101,9 @@ class Habits:
 
     # the clock
     forgotten_press: float = 0.003
-    lift_before_press: float = 0.08
-    """The piece is lifted before the opponent has pressed, and held until its time has come."""
+
+    lift_early: float = 1.0
+    """Of what the pace says."""
 
     # the pieces that nobody moves
     adjust: float = 0.01
@@ -125,7 +130,7 @@ class Habits:
 TIDY: Final = Habits(
     slide=0, hover=0, hesitate=0, victim_first=1, victim_pushed=0, victim_shown=0, en_passant_late=0, rook_first=0,
     both_hands=0, pawn_shown=0, promoted_late=0, never_promoted=0, tapped=0, removed_early=0, crowned_late=0,
-    crowned_by_opponent=0, overshoot=0, forgotten_press=0, lift_before_press=0, adjust=0, adjust_out_of_turn=0,
-    flicker=0, knock=0,
+    crowned_by_opponent=0, overshoot=0, forgotten_press=0, adjust=0, adjust_out_of_turn=0,
+    flicker=0, knock=0, lift_early=0,
 )  # fmt: skip
 """Lift, take away, set down, press: for proofs of calm."""

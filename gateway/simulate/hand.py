@@ -62,6 +62,8 @@ class StandingPly:
     placed: float
     """When the last square that it changes was as it should be."""
     pressed: float | None
+    also: str | None = None
+    """Another name that is as right: a pawn for which no piece was ever put on the board."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,8 +157,7 @@ class Players:
                 self._take_back(detour, index + 1, ply.side)
             reply = plies[index + 1] if index + 1 < len(plies) else None
             previous = plies[index - 1] if index else None
-            placed, pressed = self._ply(ply, index + 1, reply, previous)
-            self.truth.plies.append(StandingPly(index + 1, ply.name, ply.side, ply.fen, placed, pressed))
+            self._ply(ply, index + 1, reply, previous)
         self._adjust()
         self.acts.sort(key=lambda act: act.at)
         end = max(self.acts[-1].at, self.placed)
@@ -165,17 +166,20 @@ class Players:
 
     # --- one ply ------------------------------------------------------------------------------------------------
 
-    def _ply(self, ply: Ply, number: int | None, reply: Ply | None, previous: Ply | None) -> tuple[float, float | None]:
-        """Play one ply; return when it was complete, and when it was pressed."""
+    def _ply(self, ply: Ply, number: int | None, reply: Ply | None, previous: Ply | None) -> None:
+        """Play one ply; `number` None: it will be taken back."""
         gesture = self.hand.gesture(ply, self.board, reply)
         start, thought = self._begin(ply, previous, gesture)
-        if thought is not None and self.habits.lift_before_press and self.hand.chance(self.habits.lift_before_press):
+        if thought is not None and self.hand.chance(self.pace.early * self.habits.lift_early):
             start = self._hold(gesture, start)
         start = self._put_off(start, gesture)
         self._commit(gesture, start, number)
         self.board = dict(ply.after)
         self.placed = start + gesture.released
-        return start + gesture.complete, self._press(ply.side)
+        complete, pressed = start + gesture.complete, self._press(ply.side)
+        if number is not None:
+            also = None if gesture.crowned or ply.departure.isdigit() else ply.name[:4]
+            self.truth.plies.append(StandingPly(number, ply.name, ply.side, ply.fen, complete, pressed, also))
 
     def _begin(self, ply: Ply, previous: Ply | None, gesture: Gesture) -> tuple[float, float | None]:
         """When the first touch comes, and how long was thought about it (None: not at all)."""
@@ -201,7 +205,7 @@ class Players:
         """Lift the piece early, while the opponent still reaches for the clock, and hold it until its time."""
         early = self.placed + (self.switched - self.placed) * self.rng.uniform(0.1, 0.9)
         first = gesture.touches[0]
-        if early >= start or self.switched <= self.placed or first[2] is not None or start - early > 6.0:
+        if early >= start or self.switched <= self.placed or first[2] is not None or start - early > 3.0:
             return start
         held = start - early
         gesture.touches[1:] = [(at + held, square, piece) for at, square, piece in gesture.touches[1:]]
@@ -335,4 +339,3 @@ class Players:
             if isinstance(act, Change) and act.square == square and latest <= act.at <= at:
                 piece, latest = act.piece, act.at
         return piece
-

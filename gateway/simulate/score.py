@@ -103,9 +103,8 @@ def chess_ply(board: chess.Board, move: chess.Move, think: float | None = None) 
         rook_from = _castling_rook(board, move, kingside)
         rook = names[rook_from], names[chess.square(5 if kingside else 3, rank)], "R" if mover.color else "r"
     elif board.is_capture(move):
-        taken = chess.square(chess.square_file(arrival), chess.square_rank(move.from_square)) if board.is_en_passant(
-            move
-        ) else arrival
+        beside = chess.square(chess.square_file(arrival), chess.square_rank(move.from_square))
+        taken = beside if board.is_en_passant(move) else arrival
         victim = board.piece_at(taken)
         assert victim is not None
         victims = ((names[taken], victim.symbol()),)
@@ -208,6 +207,7 @@ def draughts_score(
     for ply in plies:
         score.append(draughts_ply(position, ply))
         position = position.after(ply)
-    own = position.white_men | position.white_kings if position.turn == "white" else position.black_men | position.black_kings
-    ended_by = None if position.legal_plies() else "no_moves" if own else "no_pieces"
+    sides = {"w": "white", "b": "black"}
+    has_pieces = any(sides[piece.lower()] == position.turn for piece in position.pieces().values())
+    ended_by = None if position.legal_plies() else "no_moves" if has_pieces else "no_pieces"
     return Score("draughts", start_fen, start, tuple(score), result, ended_by, name=name)
