@@ -80,11 +80,13 @@ class Subscriber:
     def __init__(self, client: aiomqtt.Client) -> None:
         self.client = client
         self.messages: list[aiomqtt.Message] = []
+        self.heard: Callable[[aiomqtt.Message], None] = lambda message: None
 
     async def collect(self) -> None:
         with contextlib.suppress(aiomqtt.MqttError):
             async for message in self.client.messages:
                 self.messages.append(message)
+                self.heard(message)
 
     async def until(self, condition: Any, timeout_s: float = 10) -> None:
         """Wait until `condition(self)` holds."""
