@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
-from gateway.catalogue import Fact, Severity
+from gateway.catalogue import CATALOGUE, Fact, Severity
 from gateway.clock import Clock, ClockChange, Report
-from gateway.config import TableConfig
+from gateway.config import TableConfig, effective
 from gateway.events import Event, GameKind, Side, Square
 from gateway.game import Assignment, Game, Orientation
 from gateway.reconstruct.observed import Observed
@@ -86,6 +86,11 @@ class Situation:
     def playing(self) -> bool:
         """Whether a game is in play: outside it no alert of moves, pieces or the use of the clock is raised."""
         return self.game is not None and self.game.phase == "play"
+
+    def debounce(self, kind: str) -> float:
+        """Seconds for which a finding of `kind` must hold here."""
+        game = self.game.kind if self.game else self.game_kind
+        return effective(CATALOGUE[kind], self.config.rules, game, self.in_force).debounce_s
 
     @property
     def supervised(self) -> bool:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gateway.rules import Rule
+from gateway.rules import Rule, acts
 
 Maker = Callable[[], Rule]
 
-FAMILIES: tuple[tuple[Maker, ...], ...] = ()
+FAMILIES: tuple[tuple[Maker, ...], ...] = (acts.RULES,)
 """Each family module's `RULES`: what makes the rules of one table, which share nothing with another's."""
 
 RULES: tuple[Maker, ...] = tuple(rule for family in FAMILIES for rule in family)

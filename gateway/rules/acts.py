@@ -1,0 +1,500 @@
+"""What stands on the board against what the record says: one cause, one explanation, in the order of the Laws' reading.
+
+Three looks, the first that finds something wins:
+
+1. plies in the record that break the rules: completed by the press, the reply or the time;
+2. the turn of the player who pressed last, as he left it, until the opponent has replied: half-made moves that the
+   press completed;
+3. what stands now, without a press: it must have stood for a while, and nothing that the player to move could have in
+   his hand, or could still change, is a fault.
+
+The explanations themselves are in `chess_pieces.py`, `draughts_pieces.py`, `moves.py` and `pieces.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from gateway.draughts import Position
+from gateway.events import Piece, Side, Square
+from gateway.game import Game
+from gateway.reconstruct.observed import NEVER
+from gateway.reconstruct.phase import CENTRE, start_position
+from gateway.record import ChessPosition, Entry
+from gateway.rules import Finding, Situation, Undone, chess_pieces, draughts_pieces
+from gateway.rules.history import Played, Press
+from gateway.rules.moves import illegal_move, moved_out_of_turn, opponent_piece_moved, two_pieces_moved
+from gateway.rules.pieces import (
+    displaced_piece,
+    extra_piece,
+    piece_on_inactive_square,
+    piece_removed_without_capture,
+    promotes_there,
+)
+from gateway.rules.turn import Fault, Turn
+
+Explanation = Callable[[Turn], Fault | None]
+
+CHESS: tuple[Explanation, ...] = (
+    moved_out_of_turn,
+    chess_pieces.unpromoted_pawn,
+    chess_pieces.promotion_piece_wrong,
+    chess_pieces.castling_incomplete,
+    chess_pieces.captured_piece_not_removed,
+    chess_pieces.king_captured,
+    chess_pieces.king_left_in_check,
+    two_pieces_moved,
+    illegal_move,
+    opponent_piece_moved,
+    piece_removed_without_capture,
+    extra_piece,
+)
+DRAUGHTS: tuple[Explanation, ...] = (
+    moved_out_of_turn,
+    draughts_pieces.capture_stopped_early,
+    draughts_pieces.captured_men_not_removed,
+    draughts_pieces.wrong_men_removed,
+    draughts_pieces.majority_capture_violation,
+    draughts_pieces.capture_ignored,
+    piece_on_inactive_square,
+    two_pieces_moved,
+    illegal_move,
+    opponent_piece_moved,
+    piece_removed_without_capture,
+    extra_piece,
+)
+"""The order in which explanations are tried; the first that fits wins, and nothing fits: pieces are displaced."""
+
+AT_THE_PRESS = frozenset({"moved_out_of_turn", "opponent_piece_moved", "piece_on_inactive_square"})
+"""A press ends the wait for these."""
+OF_THE_BOARD = AT_THE_PRESS | {"displaced_piece", "piece_removed_without_capture", "extra_piece"}
+"""About what stands, whether or not somebody completed a turn by it."""
+IN_HAND = 5.0
+"""Seconds after the press for which a player who has not moved may still have his own piece in the hand."""
+EARLY_LIFT = 0.5
+"""A piece lifted less than this before the press may be the opponent's, who is about to reply."""
+UNTIMED = 20.0
+"""Seconds of rest that complete a turn where no clock can."""
+REMOVED_WAIT = 30.0
+EXTRA_WAIT = 20.0
+SWEPT_WAIT = 3.0
+UNTIMED_DISPLACED_WAIT = 30.0
+STOPPING_HAND = 5.0
+"""Seconds after both clocks were stopped in which a king may still have been taken in the game."""
+PERSISTS = 1.0
+"""Seconds at rest after which a displacement that has outlived the next move is no passing one."""
+PRESS_GRACE = 0.3
+"""Seconds by which a press may be reported before the piece came down."""
+
+
+class Acts:
+    """Completed turns that break the rules, and pieces that are not where the record has them."""
+
+    kinds: ClassVar[tuple[str, ...]] = (
+        "illegal_move",
+        "king_left_in_check",
+        "both_kings_in_check",
+        "king_captured",
+        "unpromoted_pawn",
+        "promotion_piece_wrong",
+        "castling_incomplete",
+        "captured_piece_not_removed",
+        "moved_out_of_turn",
+        "two_pieces_moved",
+        "opponent_piece_moved",
+        "displaced_piece",
+        "piece_removed_without_capture",
+        "extra_piece",
+        "capture_ignored",
+        "majority_capture_violation",
+        "capture_stopped_early",
+        "captured_men_not_removed",
+        "wrong_men_removed",
+        "piece_on_inactive_square",
+    )
+
+    def __init__(self) -> None:
+        self._blamed: dict[Square, float] = {}
+        """Squares that differ because of a fault already found, and when they had last changed then."""
+
+    def look(self, seen: Situation) -> Iterator[Finding]:
+        """What was left behind, or stands."""
+        if not seen.playing or not seen.board.known or not seen.link_up:
+            return
+        game = seen.game
+        assert game is not None
+        yield from _recorded(seen, game)
+        pressed = list(_pressed(seen, game))
+        if pressed:
+            index, changed = seen.board.geometry.index, seen.board.changed_at
+            differing = Turn(game.position, seen.board.pieces()).differing
+            self._blamed = {square: changed[index[square]] for square in differing}
+        yield from pressed or self._standing(seen, game)
+
+    def _standing(self, seen: Situation, game: Game) -> Iterator[Finding]:
+        index, changed = seen.board.geometry.index, seen.board.changed_at
+        self._blamed = {square: at for square, at in self._blamed.items() if changed[index[square]] == at}
+        stands = seen.board.pieces()
+        expected = game.position.pieces()
+        for square in self._blamed:
+            stands.pop(square, None)
+            if square in expected:
+                stands[square] = expected[square]
+        yield from _standing(seen, game, stands)
+
+    # --- across a restart ---------------------------------------------------------------------------------------
+
+    def state(self) -> Any:
+        """The squares already blamed."""
+        return dict(self._blamed)
+
+    def restore(self, state: Any) -> None:
+        """Undo `state`."""
+        self._blamed = dict(state)
+
+
+def _base(press: Press, game: Game) -> int | None:
+    """The ply from which the turn that was pressed began, if it is still the last one; None if it is over."""
+    base = press.ply if press.turn == press.side else press.ply - 1
+    if base < 0 or not base <= game.record.ply <= base + 1:
+        return None
+    if game.record.ply > base and not game.record.entries[base].move.legal:
+        # The record has it already.
+        return None
+    return base if game.record.position_at(base).turn == press.side else None
+
+
+def _pressed(seen: Situation, game: Game) -> Iterator[Finding]:
+    """What is wrong with the turn of the player who pressed last, while the opponent has not replied."""
+    press = seen.history.last_press()
+    base = None if press is None else _base(press, game)
+    if press is None or base is None or seen.clock.one_running == press.side:
+        return
+    stands = seen.board.pieces()
+    now = Turn(game.record.position_at(base), stands, chess960=game.kind == "chess960")
+    if explain(now) is None:
+        return
+    turn, since = replace(now, stands=_left_at(seen, press, stands)), press.at
+    if _hand_full(turn):
+        # What he had in the hand when he pressed may have come down since; what he lifts later is another matter.
+        later = [touch for touch in seen.history.touched_since(press.at) if touch.now is not None]
+        since = max([since, *(touch.at for touch in later)])
+        turn = replace(now, stands=stands | _lifted_since(seen, press, now))
+    fault = explain(turn)
+    if fault is None or fault.kind == "displaced_piece" or not _fair(seen, fault, press, turn):
+        return
+    wait = 0.0 if fault.kind in AT_THE_PRESS else None
+    if _in_the_hand(fault, turn):
+        since, wait = press.at, IN_HAND
+    key = _key(fault, base + 1, press.at)
+    if any(told.key == key and told.kind == fault.kind and not told.open for told in seen.told):
+        return
+    yield _finding(seen, game, fault, turn, since, key, base, wait=wait, press=press)
+    yield from _both_kings(seen, game, fault, turn, since, base)
+
+
+def _left_at(seen: Situation, press: Press, stands: Mapping[Square, Piece]) -> dict[Square, Piece]:
+    """What stood on the board when the clock was pressed: the opponent's hand has been there since."""
+    left = dict(stands)
+    for touch in reversed(seen.history.touched_since(press.at)):
+        if touch.at == press.at:
+            continue
+        if touch.was is None:
+            left.pop(touch.square, None)
+        else:
+            left[touch.square] = touch.was
+    return left
+
+
+def _hand_full(turn: Turn) -> bool:
+    """Whether the player had a piece of his own in the hand, by what was left on the board."""
+    gone = sum(turn.owner(piece) == turn.side for piece in turn.gone.values())
+    come = sum(turn.owner(piece) in (turn.side, None) for piece in turn.come.values())
+    return gone > come
+
+
+def _lifted_since(seen: Situation, press: Press, turn: Turn) -> dict[Square, Piece]:
+    """Pieces that were lifted after the press: the opponent is about to move or to capture."""
+    lifts = seen.history.lifts
+    return {square: piece for square, piece in turn.gone.items() if square in lifts and lifts[square].at > press.at}
+
+
+def _in_the_hand(fault: Fault, turn: Turn) -> bool:
+    """Whether no move was made and the piece that is missing is his own: he may have it in the hand still."""
+    return (
+        fault.kind == "piece_removed_without_capture"
+        and not fault.evidence["moved"]
+        and turn.owner(fault.evidence["piece"]) != turn.other
+    )
+
+
+def _fair(seen: Situation, fault: Fault, press: Press, turn: Turn) -> bool:
+    """Guards of faults that are about what stands rather than about the move."""
+    if fault.kind not in OF_THE_BOARD:
+        return True
+    if seen.clock.running == "none":
+        return False
+    if fault.kind == "piece_removed_without_capture":
+        square = fault.squares[0]
+        if seen.history.unreliable(square):
+            return False
+        lift = seen.history.lifts.get(square)
+        theirs = turn.owner(fault.evidence["piece"]) == turn.other
+        return not (theirs and lift is not None and press.at - lift.at < EARLY_LIFT)
+    return True
+
+
+# --- plies in the record ----------------------------------------------------------------------------------------
+
+
+def _recorded(seen: Situation, game: Game) -> Iterator[Finding]:
+    """Plies against the rules that stand in the record, and have not been dealt with."""
+    entries = game.record.entries
+    for played in seen.history.played:
+        if played.legal or played.ply > len(entries):
+            continue
+        entry = entries[played.ply - 1]
+        if entry.move.legal or entry.move.side != played.side or entry.move.notation != played.notation:
+            continue
+        press = _press_on(seen, played)
+        key = f"{played.ply}@{press.at if press else played.arrived:.3f}"
+        if any(told.key == key and not told.open for told in seen.told):
+            continue
+        yield from _entry(seen, game, entry, played, press, key)
+
+
+def _press_on(seen: Situation, played: Played) -> Press | None:
+    """The press that completed a ply, if one did."""
+    for press in seen.history.presses:
+        if press.side == played.side and press.at >= played.arrived - PRESS_GRACE:
+            return press if press.at <= played.at + PRESS_GRACE else None
+    return None
+
+
+def _entry(
+    seen: Situation, game: Game, entry: Entry, played: Played, press: Press | None, key: str
+) -> Iterator[Finding]:
+    base = played.ply - 1
+    turn = Turn(game.record.position_at(base), entry.position.pieces(), chess960=game.kind == "chess960")
+    fault = explain(turn)
+    if fault is None or fault.kind == "displaced_piece":
+        move = entry.move.notation
+        fault = Fault("illegal_move", turn.side, {"move": move}, (played.origin, played.target), {"move": move})
+    since, wait = (press.at, None) if press else (played.arrived, 0.0)
+    yield _finding(seen, game, fault, turn, since, key, base, wait=wait, press=press)
+    yield from _both_kings(seen, game, fault, turn, since, base)
+
+
+def _both_kings(seen: Situation, game: Game, fault: Fault, turn: Turn, since: float, base: int) -> Iterator[Finding]:
+    if turn.draughts or fault.kind not in ("illegal_move", "king_left_in_check") or seen.clock.running == "none":
+        return
+    both = chess_pieces.both_kings_in_check(turn.stands)
+    if both is not None:
+        yield _finding(seen, game, both, turn, since, f"{base + 1}@{since:.3f}", base)
+
+
+# --- what stands, without a press -------------------------------------------------------------------------------
+
+
+def _standing(seen: Situation, game: Game, stands: dict[Square, Piece]) -> Iterator[Finding]:
+    timed = seen.clock.connected
+    running = seen.clock.one_running if timed else game.position.turn
+    if timed and running and not seen.clock.fresh(seen.at):
+        return
+    stands = _without_captured(game, stands, running)
+    turn = Turn(game.position, stands, chess960=game.kind == "chess960")
+    if not turn.differing or _taken_back(game, stands) or _flickers(seen, turn):
+        return
+    changed = seen.board.last_change
+    taken = _king_captured(seen, game, stands)
+    if taken is not None:
+        yield _finding(seen, game, taken, turn, changed, _key(taken, game.record.ply, changed), game.record.ply)
+        return
+    if running is None:
+        # Both clocks are stopped: arbiter or players are at work.
+        return
+    turn = replace(turn, stands=stands | _in_hand(turn, running))
+    fault = explain(turn)
+    if fault is None:
+        return
+    if fault.kind not in OF_THE_BOARD:
+        wait = _unfinished_wait(fault, turn, timed=timed, running=running)
+        if wait is not None:
+            key = f"{game.record.ply + 1}@{changed:.3f}"
+            yield _finding(seen, game, fault, turn, changed, key, game.record.ply, wait=wait)
+            return
+        if fault.kind != "two_pieces_moved":
+            return
+        fault = displaced_piece(turn)
+    wait = _standing_wait(seen, game, fault, turn, timed=timed, running=running)
+    if wait is None:
+        return
+    key = _key(fault, game.record.ply + 1, changed)
+    if any(told.open and told.kind == fault.kind and told.key == key and told.side != fault.side for told in seen.told):
+        return
+    yield _finding(seen, game, fault, turn, changed, key, None, wait=wait)
+
+
+def _unfinished_wait(fault: Fault, turn: Turn, *, timed: bool, running: Side) -> float | None:
+    """How long a turn that nobody pressed on must rest to be completed all the same; None: it is still being made."""
+    if fault.kind == "capture_stopped_early":
+        return UNTIMED if running == turn.side else None
+    if timed:
+        return None
+    return REMOVED_WAIT if fault.kind == "captured_men_not_removed" else UNTIMED
+
+
+def _standing_wait(
+    seen: Situation, game: Game, fault: Fault, turn: Turn, *, timed: bool, running: Side
+) -> float | None:
+    """How long it must have stood; None: never. The catalogue's own wait is given as it is configured."""
+    own_time = running == turn.side
+    settings = seen.debounce(fault.kind)
+    match fault.kind:
+        case "moved_out_of_turn" | "opponent_piece_moved":
+            # Without a press between two moves of one side it is `two_pieces_moved`, judged at the press.
+            return settings if own_time else None
+        case "piece_removed_without_capture":
+            return REMOVED_WAIT
+        case "extra_piece":
+            return None if promotes_there(turn, fault.squares[0]) else EXTRA_WAIT
+        case "displaced_piece":
+            if seen.history.swept(set(turn.differing)):
+                return SWEPT_WAIT
+            if _outlived(seen, turn):
+                return PERSISTS
+            return settings if timed else UNTIMED_DISPLACED_WAIT
+        case _:
+            return settings
+
+
+def _without_captured(game: Game, stands: dict[Square, Piece], running: Side | None) -> dict[Square, Piece]:
+    """Leave out captured men that the player whose clock runs is still to take off (draughts)."""
+    entries = game.record.entries
+    if not entries or entries[-1].move.side != running or not entries[-1].move.captured:
+        return stands
+    captured = {str(square) for square in entries[-1].move.captured}
+    return {square: piece for square, piece in stands.items() if square not in captured}
+
+
+def _outlived(seen: Situation, turn: Turn) -> bool:
+    """Whether a legal move has been made since the squares changed."""
+    index = seen.board.geometry.index
+    newest = max(seen.board.changed_at[index[square]] for square in turn.differing)
+    return newest > NEVER and any(
+        played.legal and played.arrived > newest and played.target not in turn.differing
+        for played in seen.history.played
+    )
+
+
+def _in_hand(turn: Turn, running: Side) -> dict[Square, Piece]:
+    """Pieces that the player whose clock runs may be holding: his own, and those that can be captured now."""
+    capturable = {
+        square
+        for _, change in turn.legal
+        for square, piece in change.items()
+        if square in turn.expected and turn.owner(turn.expected[square]) == turn.other
+    }
+    placed = list(turn.come.values())
+    held = {}
+    for square, piece in turn.gone.items():
+        mine = turn.owner(piece) == running
+        if not (mine or square in capturable):
+            continue
+        if mine and any(turn.same(piece, seen) for seen in placed):
+            continue
+        held[square] = piece
+    return held
+
+
+def _taken_back(game: Game, stands: dict[Square, Piece]) -> bool:
+    """Whether one of the last two positions of the record stands."""
+    record = game.record
+    return any(
+        not Turn(record.position_at(ply), stands).differing for ply in (record.ply - 1, record.ply - 2) if ply >= 0
+    )
+
+
+def _flickers(seen: Situation, turn: Turn) -> bool:
+    return not turn.come and all(seen.history.unreliable(square) for square in turn.gone)
+
+
+def _king_captured(seen: Situation, game: Game, stands: dict[Square, Piece]) -> Fault | None:
+    """A king was taken, also where the record has followed the capture."""
+    if not isinstance(game.position, ChessPosition):
+        return None
+    stopped = seen.history.stopped_at
+    if seen.clock.running == "none" and (stopped is None or seen.at - stopped > STOPPING_HAND):
+        return None
+    return chess_pieces.king_captured(Turn(game.position, stands))
+
+
+# --- the explanation --------------------------------------------------------------------------------------------
+
+
+def explain(turn: Turn) -> Fault | None:
+    """What is wrong with a turn; None if it is a legal move, or a result, or a new start."""
+    if not turn.differing or turn.fits(turn.legal) is not None or _no_turn(turn):
+        return None
+    for explanation in DRAUGHTS if turn.draughts else CHESS:
+        fault = explanation(turn)
+        if fault is not None:
+            return fault
+    return displaced_piece(turn)
+
+
+def _no_turn(turn: Turn) -> bool:
+    """Whether a result is shown, or pieces stand ready for a new game."""
+    if isinstance(turn.before, Position):
+        return start_position("draughts", turn.stands) is not None
+    kings = {turn.stands.get(square) for square in CENTRE}
+    if {"K", "k"} <= kings:
+        return True
+    return start_position("chess960" if turn.chess960 else "chess", turn.stands) is not None
+
+
+def _key(fault: Fault, ply: int, at: float) -> str:
+    """What stands is the same cause as long as it stands; what was done is one act."""
+    if fault.kind == "displaced_piece":
+        return ""
+    if fault.kind in OF_THE_BOARD:
+        return " ".join(sorted(fault.squares))
+    return f"{ply}@{at:.3f}"
+
+
+def _finding(
+    seen: Situation,
+    game: Game,
+    fault: Fault,
+    turn: Turn,
+    since: float,
+    key: str,
+    base: int | None,
+    *,
+    wait: float | None = None,
+    press: Press | None = None,
+) -> Finding:
+    evidence: dict[str, Any] = {"squares": fault.squares, "before": turn.before.fen(), **fault.evidence}
+    evidence["physical"] = seen.board.placement()
+    if press is not None:
+        evidence["pressed"] = {"at": round(press.at, 3), "white": press.after.white, "black": press.after.black}
+    undone = None
+    if base is not None:
+        accepted = turn.draughts or not seen.supervised
+        undone = Undone(base, turn.before.fen(), by_reply=accepted and fault.kind not in OF_THE_BOARD)
+    return Finding(
+        fault.kind,
+        since,
+        fault.side,
+        key,
+        facts=fault.facts,
+        evidence=evidence,
+        wait=wait,
+        severity="info" if fault.info else None,
+        undone=undone,
+    )
+
+
+RULES = (Acts,)

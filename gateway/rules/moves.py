@@ -1,0 +1,94 @@
+"""Turns that are no legal move: out of turn, two pieces at once, and a piece carried where it may not go.
+
+Serves FIDE 1.2, 3.1 to 3.9, 7.5 and FMJD A1 3, 5.4. The named faults of each game are tried first (`acts.py` has the
+order); what is left here is told by who moved what. Before the press nothing of this is a fault: a player may change an
+illegal move until he has completed it.
+"""
+
+from __future__ import annotations
+
+from gateway.events import Piece, Side, Square
+from gateway.record import ChessPosition
+from gateway.rules.turn import Fault, Turn, written_of_other
+
+
+def moved_out_of_turn(turn: Turn) -> Fault | None:
+    """A legal move of the side that is not to move. Which piece moved can be seen, whose hand it was cannot."""
+    notation = turn.fits(turn.legal_of_other)
+    if notation is None:
+        return None
+    facts = {"move": written_of_other(turn.before, notation)}
+    return Fault("moved_out_of_turn", turn.other, facts, tuple(turn.differing))
+
+
+def two_pieces_moved(turn: Turn) -> Fault | None:
+    """Two pieces of one side stand on new squares; castling, legal or not, is one move."""
+    carried = _carried(turn, turn.side)
+    if carried is None or len(carried) != 2 or _castled(turn):
+        return None
+    squares = tuple(square for pair in carried for square in pair)
+    return Fault("two_pieces_moved", turn.side, {"squares": sorted(squares)}, squares)
+
+
+def illegal_move(turn: Turn) -> Fault | None:
+    """One piece of the side to move is gone from a and stands on b, whatever stood on b."""
+    if _castled(turn):
+        king = "e1g1" if turn.side == "white" else "e8g8"
+        if "g" + king[1] not in turn.come:
+            king = king.replace("g", "c")
+        return Fault("illegal_move", turn.side, {"move": king}, tuple(turn.differing), {"move": king})
+    carried = _carried(turn, turn.side, promoting=True)
+    if carried is None or len(carried) != 1:
+        return None
+    origin, target = carried[0]
+    move = f"{origin}-{target}" if turn.draughts else origin + target
+    return Fault("illegal_move", turn.side, {"move": move}, (origin, target), {"move": move})
+
+
+def opponent_piece_moved(turn: Turn) -> Fault | None:
+    """A piece of the other side stands where it could not legally go. Who moved it cannot be seen."""
+    carried = _carried(turn, turn.other)
+    if carried is None or len(carried) != 1:
+        return None
+    origin, target = carried[0]
+    return Fault("opponent_piece_moved", turn.side, {"origin": origin, "square": target}, (origin, target))
+
+
+def _carried(turn: Turn, side: Side, *, promoting: bool = False) -> list[tuple[Square, Square]] | None:
+    """From where to where pieces of `side` went, if nothing else is different but what they captured."""
+    left = {s: p for s, p in turn.expected.items() if s in turn.differing and turn.owner(p) == side}
+    if set(turn.come) & set(left):
+        return None
+    if set(turn.gone) - set(left) or len(left) != len(turn.come):
+        return None
+    pairs: list[tuple[Square, Square]] = []
+    arrivals = dict(turn.come)
+    for origin, piece in left.items():
+        target = next((s for s, seen in arrivals.items() if _is(turn, piece, seen, s, promoting=promoting)), None)
+        if target is None:
+            return None
+        del arrivals[target]
+        pairs.append((origin, target))
+    return pairs
+
+
+def _is(turn: Turn, piece: Piece, seen: Piece, square: Square, *, promoting: bool) -> bool:
+    if turn.same(piece, seen):
+        return True
+    last = square.endswith("8" if turn.side == "white" else "1")
+    return promoting and piece in ("P", "p") and last and turn.owner(seen) == turn.owner(piece)
+
+
+def _castled(turn: Turn) -> bool:
+    """King and rook stand as after a castling that was not allowed: one illegal move, of the king (4.4.3)."""
+    if not isinstance(turn.before, ChessPosition) or turn.chess960:
+        return False
+    rank = "1" if turn.side == "white" else "8"
+    king, rook = ("K", "R") if turn.side == "white" else ("k", "r")
+    for home, king_to, rook_to in (("h", "g", "f"), ("a", "c", "d")):
+        if turn.expected.get("e" + rank) != king or turn.expected.get(home + rank) != rook:
+            continue
+        change = {"e" + rank: None, home + rank: None, king_to + rank: king, rook_to + rank: rook}
+        if not turn.rest(change):
+            return True
+    return False

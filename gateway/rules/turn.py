@@ -1,0 +1,187 @@
+"""What a player has left on the board, against the position from which he was to move.
+
+Every explanation of a turn is a *change*: which squares hold something else after it. What a change does not explain is
+its *rest*: nothing is left of the right one, one square is left where a piece is missing or too many, and so on. A
+piece that the board cannot name (`?`) may be any; crowns are no part of a move in draughts and are not compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import chess
+
+from gateway.catalogue import Fact
+from gateway.draughts import Ply, Position
+from gateway.events import OTHER, Piece, Side, Square
+from gateway.record import ChessPosition, GamePosition, notate
+
+Change = Mapping[Square, Piece | None]
+"""What a ply makes of each square that it touches."""
+Rest = Mapping[Square, tuple[Piece | None, Piece | None]]
+"""Squares that are not as expected: what should stand there, and what does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What is wrong with a turn."""
+
+    kind: str
+    side: Side | None
+    facts: Mapping[str, Fact] = field(default_factory=dict)
+    squares: tuple[Square, ...] = ()
+    evidence: Mapping[str, Any] = field(default_factory=dict)
+    info: bool = False
+    """It may have an innocent cause, and is only noted."""
+
+
+@dataclass(frozen=True)
+class Turn:
+    """`side` was to move in `before`, and now `stands` is on the board."""
+
+    before: GamePosition
+    stands: Mapping[Square, Piece]
+    chess960: bool = False
+
+    @property
+    def side(self) -> Side:
+        return self.before.turn
+
+    @property
+    def other(self) -> Side:
+        return OTHER[self.before.turn]
+
+    @cached_property
+    def expected(self) -> Mapping[Square, Piece]:
+        """What stood before."""
+        return self.before.pieces()
+
+    @cached_property
+    def differing(self) -> frozenset[Square]:
+        """The squares that are not as they were."""
+        squares = self.expected.keys() | self.stands.keys()
+        return frozenset(s for s in squares if not self.same(self.expected.get(s), self.stands.get(s)))
+
+    @property
+    def draughts(self) -> bool:
+        return isinstance(self.before, Position)
+
+    def same(self, expected: Piece | None, seen: Piece | None) -> bool:
+        """Whether what is seen may be what is expected."""
+        if expected is None or seen is None:
+            return expected is seen
+        if seen == "?":
+            return True
+        return expected.lower() == seen.lower() if self.draughts else expected == seen
+
+    def owner(self, piece: Piece) -> Side | None:
+        """Whose piece it is; None if the board cannot tell."""
+        if piece == "?":
+            return None
+        if self.draughts:
+            return "white" if piece.lower() == "w" else "black"
+        return "white" if piece.isupper() else "black"
+
+    def rest(self, change: Change) -> Rest:
+        """What `change` does not explain."""
+        found = {}
+        for square in self.differing | change.keys():
+            expected = change[square] if square in change else self.expected.get(square)
+            seen = self.stands.get(square)
+            if not self.same(expected, seen):
+                found[square] = (expected, seen)
+        return found
+
+    @cached_property
+    def legal(self) -> list[tuple[str, Change]]:
+        """Every legal ply by its notation, with its change."""
+        return list(_changes(self.before))
+
+    @cached_property
+    def legal_of_other(self) -> list[tuple[str, Change]]:
+        """What the other side could play, if it were to move."""
+        return list(_changes(_passed(self.before)))
+
+    def fits(self, changes: list[tuple[str, Change]]) -> str | None:
+        """The notation of the ply that explains everything, if one does."""
+        return next((notation for notation, change in changes if not self.rest(change)), None)
+
+    @cached_property
+    def gone(self) -> Mapping[Square, Piece]:
+        """Where a piece stood and nothing does."""
+        return {s: self.expected[s] for s in self.differing if s in self.expected and s not in self.stands}
+
+    @cached_property
+    def come(self) -> Mapping[Square, Piece]:
+        """Where a piece stands that did not stand there."""
+        return {s: self.stands[s] for s in self.differing if s in self.stands}
+
+
+def _changes(position: GamePosition) -> Iterator[tuple[str, Change]]:
+    if isinstance(position, ChessPosition):
+        board = position.board
+        for move in board.generate_legal_moves():
+            yield board.uci(move), chess_change(board, move)
+    else:
+        assert isinstance(position, Position)
+        for ply in position.legal_plies():
+            yield position.notation(ply), draughts_change(position, ply)
+
+
+def chess_change(board: chess.Board, move: chess.Move) -> dict[Square, Piece | None]:
+    """What `move`, carried out as it is written, makes of the squares."""
+    piece = board.piece_at(move.from_square)
+    assert piece is not None
+    name = chess.square_name
+    if board.is_castling(move):
+        rank = chess.square_rank(move.from_square)
+        kingside = move.to_square > move.from_square
+        king, rook = (6, 5) if kingside else (2, 3)
+        home = move.to_square
+        if board.piece_type_at(home) != chess.ROOK:
+            home = chess.square(7 if kingside else 0, rank)
+        rook_piece = board.piece_at(home)
+        assert rook_piece is not None
+        return {
+            name(move.from_square): None,
+            name(home): None,
+            name(chess.square(king, rank)): piece.symbol(),
+            name(chess.square(rook, rank)): rook_piece.symbol(),
+        }
+    arriving = chess.Piece(move.promotion, piece.color) if move.promotion else piece
+    change: dict[Square, Piece | None] = {name(move.from_square): None, name(move.to_square): arriving.symbol()}
+    if board.is_en_passant(move):
+        victim = chess.square(chess.square_file(move.to_square), chess.square_rank(move.from_square))
+        change[name(victim)] = None
+    return change
+
+
+def draughts_change(position: Position, ply: Ply) -> dict[Square, Piece | None]:
+    """What `ply`, carried out as it is written, makes of the squares."""
+    change: dict[Square, Piece | None] = {str(square): None for square in (ply.departure, *ply.captured)}
+    change[str(ply.arrival)] = position.piece_at(ply.departure)
+    return change
+
+
+def _passed(position: GamePosition) -> GamePosition:
+    """The same position with the other side to move."""
+    if isinstance(position, ChessPosition):
+        board = position.board.copy(stack=False)
+        board.turn = not board.turn
+        board.ep_square = None
+        return ChessPosition(board)
+    assert isinstance(position, Position)
+    return position.with_turn(OTHER[position.turn])
+
+
+def written(before: GamePosition, notation: str) -> str:
+    """A legal ply as the record writes it: SAN in chess, where `notation` is UCI."""
+    return notate(before, notation).notation if isinstance(before, ChessPosition) else notation
+
+
+def written_of_other(before: GamePosition, notation: str) -> str:
+    """A ply of the side that is not to move, as the record would write it."""
+    return written(_passed(before), notation)
