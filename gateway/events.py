@@ -240,9 +240,7 @@ class GameEnded:
 
     kind = "game_ended"
     result: Annotated[str, "chess 1-0 0-1 1/2-1/2, draughts 2-0 0-2 1-1 0-0, * unknown"]
-    reason: Literal[
-        "checkmate", "stalemate", "no_moves", "no_pieces", "kings_signal", "command", "set_up_again"
-    ]
+    reason: Literal["checkmate", "stalemate", "no_moves", "no_pieces", "kings_signal", "command", "set_up_again"]
     detail: Annotated[str | None, "the command's own reason"]
 
 
@@ -285,16 +283,7 @@ class CommandDone:
     error: Annotated[str | None, "why it was refused"]
 
 
-PublicEvent = (
-    GameStarted
-    | Move
-    | MoveRetracted
-    | MoveConfirmed
-    | PositionSet
-    | ClockChanged
-    | GameEnded
-    | LinkChanged
-)
+PublicEvent = GameStarted | Move | MoveRetracted | MoveConfirmed | PositionSet | ClockChanged | GameEnded | LinkChanged
 ArbiterEvent = Alert | CommandDone
 Event = PublicEvent | ArbiterEvent
 

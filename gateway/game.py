@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 import chess
@@ -21,6 +22,7 @@ from gateway.events import (
 from gateway.reconstruct.follow import Confirmed, Follow, Played, Retracted, RetractReason
 from gateway.reconstruct.observed import Observed
 from gateway.reconstruct.phase import CENTRE, node_of, over
+from gateway.reconstruct.saved import restored, saved
 from gateway.record import GamePosition, Record
 
 Phase = Literal["setup", "play", "suspended", "ended"]
@@ -195,3 +197,31 @@ class Game:
         """Close the game with a result."""
         self.phase = "ended"
         self.result, self.reason = ended.result, ended.reason
+
+    # --- across a restart ---------------------------------------------------------------------------------------
+
+    def state(self) -> dict[str, Any]:
+        """All of it as plain JSON values."""
+        return {
+            "record": self.record.state(),
+            "follow": saved(self.follow),
+            "assigned": asdict(self.assigned),
+            "arrivals": self._arrivals,
+            **{name: getattr(self, name) for name in _PLAIN},
+        }
+
+    @classmethod
+    def restore(cls, state: Mapping[str, Any], board: Observed) -> Game:
+        """Make the game again that gave `state`, over a board in the state it was in then."""
+        record = Record.restore(state["record"])
+        game = cls(record, board, 0.0, state["regulations"], state["time_control"])
+        game.follow = restored(state["follow"], record.game, board)
+        game.assigned = Assignment(**state["assigned"])
+        game._arrivals = list(state["arrivals"])
+        for name in _PLAIN:
+            setattr(game, name, state[name])
+        return game
+
+
+_PLAIN = ("regulations", "time_control", "phase", "id", "result", "reason", "suspension", "resumed_at", "clock_started")
+"""What of a game is a plain value already."""

@@ -157,7 +157,7 @@ def notate(before: GamePosition, ply: str | Ply, legal: bool = True) -> Notated:
     if not _UCI.fullmatch(ply):
         raise InvalidPlyError(f"{ply!r} is no ply in UCI such as e2e4")
     if not legal:
-        return Notated(ply, ply, None, None, False, ChessPosition(_carried(board, chess.Move.from_uci(ply))))
+        return Notated(ply, ply, None, None, False, ChessPosition(carried(board, chess.Move.from_uci(ply))))
     try:
         move = board.parse_uci(ply)
     except ValueError as error:
@@ -209,7 +209,7 @@ def _notate_draughts(before: draughts.Position, ply: Ply, legal: bool) -> Notate
     return Notated(notation, None, ply.path, ply.captured, legal, after)
 
 
-def _carried(board: chess.Board, move: chess.Move) -> chess.Board:
+def carried(board: chess.Board, move: chess.Move) -> chess.Board:
     """The position after a piece was carried against the rules; counters as for a legal move of that piece."""
     piece = board.piece_at(move.from_square)
     if piece is None or piece.color != board.turn:

@@ -8,7 +8,7 @@ in replay and in tests. Order within one call: what the device's state means (li
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime
 from typing import Any, Literal
 
@@ -311,9 +311,9 @@ class Table:
         """A start position stands: at once, or once it has settled in the middle of a game, a game may begin."""
         if self.game and self.game.phase == "suspended":
             return
-        if self.game and self.game.phase == "play":
-            if self.game.record.ply < NEW_GAME_PLIES or not self._start_settled():
-                return
+        played = self.game.record.ply if self.game and self.game.phase == "play" else None
+        if played is not None and (played < NEW_GAME_PLIES or not self._start_settled()):
+            return
         if self.next and self.next.follow.rivals.best.rate == 0 and self.next.position.fen() == start.fen():
             return
         self.next = self.new_game(start.fen())
@@ -587,12 +587,54 @@ class Table:
     # --- across a restart ---------------------------------------------------------------------------------------
 
     def state(self) -> dict[str, Any]:
-        """The whole state as plain JSON values."""
-        raise NotImplementedError
+        """The whole state as plain JSON values. Times stay as they are: whoever restores goes on from `at`."""
+        return {
+            "at": self.at,
+            "stamp": None if self.stamp == float("-inf") else self.stamp,
+            "numbering": dict(self._numbering),
+            "game_ids": sorted(self._game_ids),
+            "game_kind": self.game_kind,
+            "regulations": self.regulations,
+            "time_control": self.time_control,
+            "assigned": asdict(self.assigned),
+            "device": asdict(self.device),
+            "orientation": self.orientation,
+            "orientation_fixed": self.orientation_fixed,
+            "raw": self._raw,
+            "board": self.board.state(),
+            "clock": self.clock.state(),
+            "game": self.game and self.game.state(),
+            "next": self.next and self.next.state(),
+            "watch": self.watch.state(),
+            "start_since": self._start_since,
+            "signal": self._signal,
+            "running_since": self._running_since,
+            "gap": self._gap,
+            "deadline": self.deadline,
+        }
 
-    def restore(self, state: dict[str, Any]) -> None:
-        """Undo `state`."""
-        raise NotImplementedError
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Undo `state`, on a table just made with the same settings."""
+        self.at = state["at"]
+        self.stamp = float("-inf") if state["stamp"] is None else state["stamp"]
+        self._numbering = dict(state["numbering"])
+        self._game_ids = set(state["game_ids"])
+        self.game_kind = state["game_kind"]
+        self.regulations, self.time_control = state["regulations"], state["time_control"]
+        self.assigned = Assignment(**state["assigned"])
+        self.device = Device(**{**state["device"], "link": Link(**state["device"]["link"])})
+        self.orientation, self.orientation_fixed = state["orientation"], state["orientation_fixed"]
+        self._raw = dict(state["raw"])
+        self.board = Observed(geometry(self.game_kind))
+        self.board.restore(state["board"])
+        self.clock.restore(state["clock"])
+        self.game = state["game"] and Game.restore(state["game"], self.board)
+        self.next = state["next"] and Game.restore(state["next"], self.board)
+        self.watch.restore(state["watch"])
+        self._start_since, self._running_since = state["start_since"], state["running_since"]
+        self._signal = state["signal"] and tuple(state["signal"])
+        self._gap = state["gap"]
+        self.deadline = state["deadline"]
 
 
 def _differing(expected: Mapping[Square, Piece], seen: Mapping[Square, Piece]) -> int:

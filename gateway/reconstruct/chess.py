@@ -9,6 +9,7 @@ import chess
 from gateway.events import Side
 from gateway.reconstruct.node import HIDDEN, PLY, SCAN_GRACE, Extension, Node
 from gateway.reconstruct.observed import Observed, bits
+from gateway.record import carried
 
 _KINGS = chess.KING - 1
 _PAWNS = chess.PAWN - 1
@@ -39,16 +40,12 @@ class ChessNode(Node):
 
     def after(self, ply: chess.Move, *, legal: bool = True) -> ChessNode:
         """The position after `ply`; an illegal one is carried out as it stands: a piece goes from a to b."""
+        if not legal:
+            return ChessNode(carried(self.board, ply))
         board = self.board.copy(stack=False)
-        if legal:
-            victim = chess.BB_EMPTY
-            if board.is_en_passant(ply):
-                victim = chess.BB_SQUARES[
-                    chess.square(chess.square_file(ply.to_square), chess.square_rank(ply.from_square))
-                ]
-            board.push(ply)
-            return ChessNode(board, victim)
-        return ChessNode(board_after_illegal(board, ply))
+        victim = chess.BB_SQUARES[_en_passant_victim(ply)] if board.is_en_passant(ply) else chess.BB_EMPTY
+        board.push(ply)
+        return ChessNode(board, victim)
 
     def plies(self, board: Observed) -> Iterator[chess.Move]:
         for move in self.board.generate_legal_moves():
@@ -197,10 +194,15 @@ class ChessNode(Node):
             return self.board.is_legal(chess.Move(ply.from_square, step[0])) or bool(self.board.castling_rights)
         return not self.own & chess.BB_SQUARES[step[0]]
 
+    def ply_state(self, ply: chess.Move) -> str:
+        return ply.uci()
+
+    def ply_from(self, state: str) -> chess.Move:
+        return chess.Move.from_uci(state)
+
     def finished(self, ply: chess.Move, board: Observed) -> bool:
         if self.board.is_en_passant(ply):
-            victim = chess.square(chess.square_file(ply.to_square), chess.square_rank(ply.from_square))
-            return not board.occupied & chess.BB_SQUARES[victim]
+            return not board.occupied & chess.BB_SQUARES[_en_passant_victim(ply)]
         if self.board.is_castling(ply):
             king = _king_arrival(ply)
             rook = king - 1 if chess.square_file(king) == 6 else king + 1
@@ -208,24 +210,11 @@ class ChessNode(Node):
         return True
 
 
+def _en_passant_victim(ply: chess.Move) -> int:
+    return chess.square(chess.square_file(ply.to_square), chess.square_rank(ply.from_square))
+
+
 def _king_arrival(castling: chess.Move) -> int:
     """Where the king of a castling ends, in either spelling of the move."""
     kingside = castling.to_square > castling.from_square
     return chess.square(6 if kingside else 2, chess.square_rank(castling.from_square))
-
-
-def board_after_illegal(board: chess.Board, ply: chess.Move) -> chess.Board:
-    """Carry out a ply that breaks the rules: the piece goes from a to b, what stood on b is gone, the turn passes."""
-    board = board.copy(stack=False)
-    piece = board.remove_piece_at(ply.from_square)
-    if piece is None:
-        raise ValueError(f"no piece on {chess.square_name(ply.from_square)}")
-    captured = board.piece_at(ply.to_square)
-    board.set_piece_at(ply.to_square, piece)
-    board.castling_rights = board.clean_castling_rights()
-    board.ep_square = None
-    board.halfmove_clock = 0 if captured or piece.piece_type == chess.PAWN else board.halfmove_clock + 1
-    if board.turn == chess.BLACK:
-        board.fullmove_number += 1
-    board.turn = not board.turn
-    return board

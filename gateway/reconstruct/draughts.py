@@ -41,7 +41,7 @@ class DraughtsNode(Node):
         return DraughtsNode(self.position.after(ply), sum(BIT[square] for square in ply.captured))
 
     def uncrowned(self, board: Observed) -> int:
-        white_men, white_kings, black_men, black_kings = self.masks
+        _, white_kings, _, black_kings = self.masks
         return (white_kings & board.masks[0]) | (black_kings & board.masks[2])
 
     def plies(self, board: Observed) -> Iterator[Ply]:
@@ -140,6 +140,14 @@ class DraughtsNode(Node):
         if piece not in ("W", "B"):
             return False
         return any(other.departure == ply.departure and _beyond(ply, other) for other in self.legal)
+
+    def ply_state(self, ply: Ply) -> list[list[int]]:
+        return [list(ply.path), list(ply.captured)]
+
+    def ply_from(self, state: list[list[int]]) -> Ply:
+        path, captured = map(tuple, state)
+        legal = (ply for ply in self.legal if (ply.path, ply.captured) == (path, captured))
+        return next(legal, Ply(path, captured))
 
     def finished(self, ply: Ply, board: Observed) -> bool:
         """A capture counts from the landing; only equal captures wait for the men that tell them apart."""

@@ -90,11 +90,11 @@ class Follow:
         self.deadline: float | None = None
         self.timed = False
         """A clock tells when a ply is completed."""
-        self._presses: list[Press] = []
-        self._shorter_since: float | None = None
+        self.presses: list[Press] = []
+        self.shorter_since: float | None = None
         self._suspect: tuple[Rival, Any, float] | None = None
         """A ply against the rules that seems to stand, and since when."""
-        self._disputed = False
+        self.disputed = False
         """Two pieces of one side have moved before its press: neither is the ply until one is put back."""
 
     # --- what comes in ------------------------------------------------------------------------------------------
@@ -109,16 +109,16 @@ class Follow:
         """`side` has pressed the clock."""
         self.rivals.advance(at)
         self.rivals.pressed(side, at)
-        self._presses.append(Press(side, at, readings))
+        self.presses.append(Press(side, at, readings))
 
     def restart(self, root: Node, at: float, ply: int) -> None:
         """The record goes on from a position that is beyond doubt."""
         self.tip = self.rivals.restart(root, at, ply)
         self.confirmed = ply
-        self._presses.clear()
-        self._shorter_since = None
+        self.presses.clear()
+        self.shorter_since = None
         self._suspect = None
-        self._disputed = False
+        self.disputed = False
 
     def bridge(self, at: float) -> int:
         """The board was away: add every line of a few plies that leads to what stands now; return how many there are.
@@ -151,7 +151,7 @@ class Follow:
             self.tip = common
             self.confirmed = min(self.confirmed, common.depth)
         if common.depth == self.tip.depth:
-            self._shorter_since = None
+            self.shorter_since = None
             self.tip = best.ancestor(common.depth)
             for rival in new:
                 if not self._ready(rival, best, at):
@@ -175,9 +175,9 @@ class Follow:
         """A published ply goes when another takes its place, when the board shows it undone, or after a while."""
         if new or best.rate == 0:
             return True
-        if self._shorter_since is None:
-            self._shorter_since = at
-        due = self._shorter_since + RETRACT_HOLD
+        if self.shorter_since is None:
+            self.shorter_since = at
+        due = self.shorter_since + RETRACT_HOLD
         if at >= due:
             return True
         self._wake(due)
@@ -192,9 +192,9 @@ class Follow:
         return "correction"
 
     def _ready(self, rival: Rival, best: Rival, at: float) -> bool:
-        if best.rate > UPHEAVAL or (self._disputed and best.rate >= 1.0):
+        if best.rate > UPHEAVAL or (self.disputed and best.rate >= 1.0):
             return False
-        self._disputed = False
+        self.disputed = False
         if self.withhold_after is not None and rival.at > self.withhold_after:
             return False
         parent = rival.parent
@@ -219,7 +219,7 @@ class Follow:
         return True
 
     def _pressed_since(self, side: Side, at: float) -> bool:
-        return any(press.side == side and press.at >= at for press in self._presses)
+        return any(press.side == side and press.at >= at for press in self.presses)
 
     def _tied(self, rival: Rival) -> bool:
         bar = rival.score + TIE
@@ -247,7 +247,7 @@ class Follow:
         if self._suspect is None or self._suspect[1] != ply:
             self._suspect = (best, ply, self.board.last_change)
         arrived = self._suspect[2]
-        pressed = [press.at for press in self._presses if press.side == best.node.turn and press.at >= arrived - 0.3]
+        pressed = [press.at for press in self.presses if press.side == best.node.turn and press.at >= arrived - 0.3]
         if pressed:
             due = max(self.board.last_change, pressed[-1]) + SETTLE
         elif not self.timed:
@@ -275,7 +275,7 @@ class Follow:
         if tip is not self.rivals.best or tip.parent is None or tip.depth <= self.confirmed or tip.rate < 1.0:
             return []
         side = mover(tip)
-        if not any(press.side == side and press.at >= self.board.last_change - 0.3 for press in self._presses):
+        if not any(press.side == side and press.at >= self.board.last_change - 0.3 for press in self.presses):
             return []
         if at < self.board.last_change + SETTLE:
             self._wake(self.board.last_change + SETTLE)
@@ -287,7 +287,7 @@ class Follow:
         if gone.bit_count() != 1 or come.bit_count() != 1 or not come & own:
             return []
         self.tip = tip.parent
-        self._disputed = True
+        self.disputed = True
         return [Retracted(tip.depth, "correction")]
 
     # --- certainty ----------------------------------------------------------------------------------------------
@@ -312,13 +312,13 @@ class Follow:
             found.append(Confirmed(rival.depth, press.readings if press else None))
             self.confirmed = rival.depth
             if press:
-                self._presses = [other for other in self._presses if other.at > press.at]
+                self.presses = [other for other in self.presses if other.at > press.at]
         return found
 
     def _press_on(self, rival: Rival, reply: Rival | None) -> Press | None:
         """The press that completed `rival`, if one was seen."""
         side = mover(rival)
-        for press in self._presses:
+        for press in self.presses:
             if press.side == side and press.at >= rival.at - 0.3:
                 return press
         return None

@@ -133,6 +133,14 @@ class Node:
         """The one ply against the rules that would lead to what stands: a piece of the side to move, from a to b."""
         raise NotImplementedError
 
+    def ply_state(self, ply: Any) -> Any:
+        """A ply from here as a plain JSON value."""
+        raise NotImplementedError
+
+    def ply_from(self, state: Any) -> Any:
+        """Undo `ply_state`."""
+        raise NotImplementedError
+
     def farther(self, ply: Any) -> bool:
         """Whether the piece could still go on in the same direction, or in the same capture."""
         raise NotImplementedError

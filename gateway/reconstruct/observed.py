@@ -1,7 +1,8 @@
 """What stands on the board by the latest reports, and when each square last changed.
 
 Positions are compared as bitboards: one integer a kind of piece, one bit a square, so that weighing a rival game costs
-a dozen XORs. The bit order is the game's own (`chess`, `draughts.BIT`); light squares of a draughts board follow the dark ones.
+a dozen XORs. The bit order is the game's own (`chess`, `draughts.BIT`); the light squares of a draughts board follow
+the dark ones.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import product
+from typing import Any
 
 from gateway.draughts import BIT
 from gateway.events import Piece, Square
@@ -141,6 +143,30 @@ class Observed:
         found = ((square, self._piece[bit]) for square, bit in self.geometry.index.items())
         return {square: piece for square, piece in found if piece is not None}
 
+    def state(self) -> dict[str, Any]:
+        """All of it as plain JSON values."""
+        index = self.geometry.index
+        return {
+            "pieces": self.pieces(),
+            "pieces_known": self.pieces_known,
+            "known": self.known,
+            "last_change": _time_out(self.last_change),
+            "changed_at": {name: self.changed_at[i] for name, i in index.items() if self.changed_at[i] != NEVER},
+            "lifted_at": {name: self.lifted_at[i] for name, i in index.items() if self.lifted_at[i] != NEVER},
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Undo `state`, on a board just made."""
+        index = self.geometry.index
+        for square, piece in state["pieces"].items():
+            self._put(index[square], piece)
+        self.pieces_known, self.known = state["pieces_known"], state["known"]
+        self.last_change = NEVER if state["last_change"] is None else state["last_change"]
+        for name, at in state["changed_at"].items():
+            self.changed_at[index[name]] = at
+        for name, at in state["lifted_at"].items():
+            self.lifted_at[index[name]] = at
+
     def placement(self) -> str:
         """What stands, as the contract writes it: the first field of a FEN; draughts `W31,K46:B1`, unknown `?1,2`."""
         pieces = self.pieces()
@@ -180,6 +206,10 @@ class Observed:
             self.white |= bit
         else:
             self.black |= bit
+
+
+def _time_out(at: float) -> float | None:
+    return None if at == NEVER else at
 
 
 def _rank(pieces: Mapping[Square, Piece], rank: int) -> str:
