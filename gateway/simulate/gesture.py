@@ -155,12 +155,15 @@ class Hand:
         return arrive
 
     def _drag(self, gesture: Gesture, start: float, arrive: float, ply: Ply) -> float:
-        """Slide the piece over every square of its path."""
-        step = (arrive - start) / (len(ply.path) + 1)
+        """Slide the piece over every square of its path; return when it is on its goal.
+
+        A dragging hand makes four to ten squares a second, however long it held the piece before.
+        """
+        step = min((arrive - start) / (len(ply.path) + 1), self.rng.uniform(0.1, 0.25))
         at = start
         for square in ply.path:
-            at += step * self.rng.uniform(0.5, 1.5)
-            gone = gesture.show(at, step * self.rng.uniform(0.4, 0.9), square, ply.piece)
+            at += step * self.rng.uniform(0.2, 0.5)
+            gone = gesture.show(at, step * self.rng.uniform(0.5, 0.9), square, ply.piece)
             gesture.mishaps.append(Mishap("slide", at, gone, (square,), ply.piece))
             at = gone
         return at + step * 0.3
@@ -176,7 +179,7 @@ class Hand:
         if not over:
             return at
         shown = at + self.time(0.05, 0.4)
-        gone = gesture.show(shown, self.time(0.15, 0.8), square := self.rng.choice(over), victim[1])
+        gone = gesture.show(shown, self.time(0.15, 0.6), square := self.rng.choice(over), victim[1])
         gesture.mishaps.append(Mishap("victim_shown", shown, gone, (square,), victim[1]))
         return shown
 

@@ -79,7 +79,7 @@ class Habits:
     en_passant_late: float = 0.5
 
     # castling; the rest go with the king first
-    rook_first: float = 0.08
+    rook_first: float = 0.04
     both_hands: float = 0.2
 
     # promotion; the rest put the queen straight on the last rank
