@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.rules.judge import alert_faults, events_of, move_faults
+from judge import alert_faults, events_of, move_faults
 
 RULES = Path(__file__).parents[2] / "shared" / "rules"
 CASES: list[dict[str, Any]] = []

@@ -41,6 +41,10 @@ class Told:
     counts: bool
     """The arbiter has dealt with it as a fault: acknowledged or upheld it, corrected the game or gave time for it."""
     message: str
+    facts: Mapping[str, Fact]
+    acknowledged: bool
+    closed_at: float | None
+    """When it was cleared or acknowledged."""
 
 
 @dataclass(slots=True)

@@ -81,8 +81,8 @@ class Played:
     notation: str
     origin: Square
     target: Square
-    before: str
-    """The placement that the record had before it."""
+    after: str
+    """The position after it, as FEN."""
 
 
 class History:
@@ -221,17 +221,13 @@ class History:
 
 
 def _played(move: Move, seen: Situation) -> Played:
-    assert seen.game is not None
-    record = seen.game.record
     if move.uci is not None:
         origin, target = move.uci[:2], move.uci[2:4]
     else:
         assert move.squares is not None
         origin, target = str(move.squares[0]), str(move.squares[-1])
-    # A ply may have been taken off the record again within the same step.
-    before = record.position_at(move.ply - 1).placement() if move.ply - 1 <= record.ply else ""
     return Played(
-        move.ply, move.side, seen.at, seen.board.last_change, move.legal, move.notation, origin, target, before
+        move.ply, move.side, seen.at, seen.board.last_change, move.legal, move.notation, origin, target, move.fen
     )
 
 

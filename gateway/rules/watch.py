@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
-from gateway.catalogue import CATALOGUE, Severity
+from gateway.catalogue import CATALOGUE, Fact, Severity
 from gateway.config import Effective, effective
 from gateway.errors import UsageError
 from gateway.events import OTHER, Alert, CommandDone, Event, GameEnded, GameStarted, Side
@@ -26,6 +26,7 @@ from gateway.record import position_from_fen
 from gateway.rules import Finding, Remembers, Rule, Situation, Told, Undone, Wake, shown
 from gateway.rules.families import RULES, SEQUELS
 from gateway.rules.history import History
+from gateway.rules.sequels import ILLEGAL, ILLEGAL_IF_UPHELD
 
 CLEAR_REST = 1.0
 """Seconds for which a cause must be gone before its alert is cleared."""
@@ -53,21 +54,6 @@ COVERS: Mapping[str, tuple[str, ...]] = {
     "both_clocks_running": ("clock_defect",),
 }
 """One cause may be seen as several kinds: while the first is found or open, the others of its line are not raised."""
-
-ILLEGAL = frozenset(
-    {
-        "illegal_move",
-        "king_left_in_check",
-        "unpromoted_pawn",
-        "castling_incomplete",
-        "captured_piece_not_removed",
-        "clock_pressed_without_move",
-        "promotion_piece_wrong",
-    }
-)
-"""Completed acts that count as illegal moves (FIDE 7.5.5)."""
-ILLEGAL_IF_UPHELD = frozenset({"two_pieces_moved", "moved_out_of_turn", "king_captured", "two_hands"})
-"""Those that count only where the arbiter upheld them."""
 
 Name = tuple[str, str, Side | None]
 """Kind, key and side: what makes two findings the same cause."""
@@ -103,21 +89,38 @@ class Past:
     ply: int | None
     at: float
     message: str
+    facts: dict[str, Fact]
+    open: bool
     alert_id: str | None = None
-    open: bool = False
     ruling: str | None = None
-    dealt_with: bool = False
+    acknowledged: bool = False
+    corrected: bool = False
+    """The arbiter corrected the game or gave time for it."""
+    closed_at: float | None = None
 
     @property
     def counts(self) -> bool:
         """Whether it stands counted against the player: see `Told.counts`."""
         if self.ruling is not None:
             return self.ruling == "upheld"
-        return self.dealt_with and self.name[0] not in ILLEGAL_IF_UPHELD
+        return (self.acknowledged or self.corrected) and self.name[0] not in ILLEGAL_IF_UPHELD
 
     def told(self) -> Told:
         kind, key, side = self.name
-        return Told(kind, key, side, self.ply, self.at, self.open, self.ruling, self.counts, self.message)
+        return Told(
+            kind,
+            key,
+            side,
+            self.ply,
+            self.at,
+            self.open,
+            self.ruling,
+            self.counts,
+            self.message,
+            self.facts,
+            self.acknowledged,
+            self.closed_at,
+        )
 
 
 class Watch:
@@ -185,7 +188,7 @@ class Watch:
         for event in seen.happened:
             if isinstance(event, CommandDone) and event.ok and event.command in ("correct", "set_position"):
                 for past in self._past:
-                    past.dealt_with |= past.open
+                    past.corrected |= past.open
                 for case in list(self._cases.values()):
                     if case.finding.undone is not None:
                         events += self._close(case, seen)
@@ -246,7 +249,7 @@ class Watch:
         case.since = seen.stamp - max(0.0, seen.at - finding.since)
         case.ply = self._ply
         case.message, case.evidence = self._message(finding, seen), self._evidence(finding, seen)
-        past = Past(case.name, case.ply, seen.at, case.message, open=case.phase == "open")
+        past = Past(case.name, case.ply, seen.at, case.message, dict(finding.facts), case.phase == "open")
         self._past.append(past)
         self._unnumbered.append((case, past))
         if finding.kind == "arbiter_time_adjusted" and finding.side is not None:
@@ -257,7 +260,7 @@ class Watch:
         """The opponent was given time: the last fault of `side` was dealt with."""
         for past in reversed(self._past):
             if past.name[2] == side and past.name[0] in ILLEGAL:
-                past.dealt_with = True
+                past.corrected = True
                 return
 
     def _let_go(self, seen: Situation, found: set[Name]) -> list[Event]:
@@ -287,7 +290,7 @@ class Watch:
     def _clear(self, case: Case, seen: Situation) -> Alert:
         for past in self._past:
             if past.alert_id == case.alert_id:
-                past.open = False
+                past.open, past.closed_at = False, seen.at
         return self._alert(case, "cleared", seen.in_force)
 
     def _wake(self, at: float) -> None:
@@ -355,7 +358,9 @@ class Watch:
         if case is None and (past is None or ruling is None):
             raise UsageError(f"there is no open alert {alert_id or irregularity}")
         if past is not None:
-            past.ruling, past.dealt_with, past.open = ruling or past.ruling, True, False
+            past.ruling, past.acknowledged = ruling or past.ruling, True
+            if past.open:
+                past.open, past.closed_at = False, at
         if case is None:
             return []
         case.phase = "acknowledged"
@@ -417,9 +422,7 @@ class Watch:
             "history": self.history.state(),
             "rules": {type(rule).__name__: rule.state() for rule in self._all() if isinstance(rule, Remembers)},
             "cases": [_plain_case(case) for case in self._cases.values()],
-            "past": [
-                [list(p.name), p.ply, p.at, p.message, p.alert_id, p.open, p.ruling, p.dealt_with] for p in self._past
-            ],
+            "past": [asdict(past) for past in self._past],
             "ply": self._ply,
             "regulations": self._regulations,
             "deadline": self.deadline,
@@ -433,7 +436,7 @@ class Watch:
                 rule.restore(state["rules"][type(rule).__name__])
         cases = [_case(plain) for plain in state["cases"]]
         self._cases = {case.name: case for case in cases}
-        self._past = deque((Past(_name(name), *rest) for name, *rest in state["past"]), REMEMBERED)
+        self._past = deque((Past(**{**plain, "name": _name(plain["name"])}) for plain in state["past"]), REMEMBERED)
         self._ply, self._regulations, self.deadline = state["ply"], state["regulations"], state["deadline"]
 
     def _all(self) -> list[Rule]:
