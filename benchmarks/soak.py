@@ -10,6 +10,7 @@ import argparse
 import asyncio
 import json
 import random
+import shutil
 import sys
 import tempfile
 import time
@@ -68,8 +69,11 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
     began = time.monotonic()
-    with tempfile.TemporaryDirectory(dir=Path.home()) as directory:
-        asyncio.run(soak(arguments.kills, arguments.seed, Path(directory)))
+    # Left behind if the proof fails: the daemon's log and journal are in it.
+    directory = Path(tempfile.mkdtemp(prefix="soak-", dir=Path.home()))
+    print(directory, flush=True)
+    asyncio.run(soak(arguments.kills, arguments.seed, directory))
+    shutil.rmtree(directory)
     print(f"{time.monotonic() - began:.0f} s")
 
 

@@ -119,6 +119,7 @@ class Connection:
         self._reads: set[asyncio.Task[None]] = set()
         self._stopping = asyncio.Event()
         self._settled = asyncio.Event()
+        """Set when nothing is in flight and nothing could be offered."""
         self._said: set[str] = set()
         self._suspicion = False
 
@@ -195,11 +196,21 @@ class Connection:
     async def stop(self, timeout_s: float) -> None:
         """Publish what waits, as far as the time allows; then `run` says offline, disconnects and returns."""
         if self._client is not None:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(timeout_s):
+                    await self._drained()
+        self._stopping.set()
+
+    async def _drained(self) -> None:
+        """Wait until the broker has answered everything."""
+        while True:
             self._settled.clear()
             self._pump()
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._settled.wait(), timeout_s)
-        self._stopping.set()
+            await self._settled.wait()
+            if self.backlog == 0:
+                return
+            # What is left is being read, or waits for a pause to be over.
+            await asyncio.sleep(0.05)
 
     async def _session(self) -> tuple[str, bool]:
         """One connection from beginning to end; return why it ended, and whether somebody took it over."""
@@ -327,7 +338,7 @@ class Connection:
             return
         for lane, first in self._outbox.wanted():
             self._spawn(self._refill(lane, first))
-        if self._inflight == 0 and not self._dirty and not self._replies and self.backlog == 0:
+        if self._inflight == 0 and not self._dirty and not self._replies:
             self._settled.set()
 
     def _offer_one(self, client: ConfirmingClient, now: float) -> bool:

@@ -11,7 +11,7 @@ stream never ends in the wrong order. A lost connection does the same to every l
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from gateway.store import Entry, Lane
@@ -64,6 +64,8 @@ class Outbox:
         """Begin with what the journal knows: for each lane the last delivered and the last kept `seq`."""
         self._lanes = {lane: _Lane(delivered, max(delivered, newest)) for lane, (delivered, newest) in lanes.items()}
         self._turns: dict[Lane, None] = {}
+        self._short = {key for key, lane in self._lanes.items() if lane.held < lane.newest}
+        """Lanes of which the journal has more than is in memory."""
 
     def add(self, entries: Iterable[Entry]) -> None:
         """These are in the journal now."""
@@ -72,6 +74,8 @@ class Outbox:
             if lane.held == lane.newest and len(lane.entries) < LANE_MEMORY:
                 lane.entries.append(entry)
                 self._turns[entry.lane] = None
+            else:
+                self._short.add(entry.lane)
             lane.newest = entry.seq
 
     def next(self, at: float) -> Entry | None:
@@ -130,12 +134,15 @@ class Outbox:
             if lane.backoff and lane.can_offer(at):
                 self._turns[key] = None
 
-    def wanted(self) -> Iterator[tuple[Lane, int]]:
+    def wanted(self) -> list[tuple[Lane, int]]:
         """Lanes that must be read from the journal, each with its first missing `seq`; answered by `fill`."""
-        for key, lane in self._lanes.items():
-            if not lane.reading and lane.held < lane.newest and len(lane.entries) < LANE_MEMORY // 2:
+        found = []
+        for key in self._short:
+            lane = self._lanes[key]
+            if not lane.reading and len(lane.entries) < LANE_MEMORY // 2:
                 lane.reading = True
-                yield key, lane.held + 1
+                found.append((key, lane.held + 1))
+        return found
 
     def fill(self, key: Lane, entries: Iterable[Entry] | None) -> None:
         """What the journal had (None: it could not be read, ask again later)."""
@@ -149,6 +156,8 @@ class Outbox:
         if not fresh:
             # Given up or damaged: there is nothing left to wait for.
             lane.newest = held
+        if lane.held == lane.newest:
+            self._short.discard(key)
         self._turns[key] = None
 
     @property
