@@ -177,6 +177,8 @@ def _pressed(seen: Situation, game: Game) -> Iterator[Finding]:
     if explain(now) is None:
         return
     turn, since = replace(now, stands=_left_at(seen, press, stands)), press.at
+    if explain(turn) is None:
+        return
     if _hand_full(turn):
         # What he had in the hand when he pressed may have come down since; what he lifts later is another matter.
         later = [touch for touch in seen.history.touched_since(press.at) if touch.now is not None]
@@ -217,8 +219,8 @@ def _hand_full(turn: Turn) -> bool:
 
 def _lifted_since(seen: Situation, press: Press, turn: Turn) -> dict[Square, Piece]:
     """Pieces that were lifted after the press: the opponent is about to move or to capture."""
-    lifts = seen.history.lifts
-    return {square: piece for square, piece in turn.gone.items() if square in lifts and lifts[square].at > press.at}
+    lifts = (seen.history.lifts.get(square) for square in turn.differing if square not in turn.stands)
+    return {lift.square: lift.was for lift in lifts if lift is not None and lift.was and lift.at > press.at}
 
 
 def _in_the_hand(fault: Fault, turn: Turn) -> bool:
