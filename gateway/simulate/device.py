@@ -217,7 +217,8 @@ class Board:
         pieces = self._standing([], 0.0)
         index = 0
         while index < len(sampled):
-            turn = math.floor((sampled[index][0] - self.phase) / self.model.period)
+            # a hair later, so that the first square's own moment belongs to the scan that it begins
+            turn = math.floor((sampled[index].at - self.phase) / self.model.period + 1e-6)
             whole = self.phase + (turn + 1) * self.model.period
             while index < len(sampled) and sampled[index][0] < whole:
                 _, square, piece, ply = sampled[index]

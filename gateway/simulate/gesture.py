@@ -190,7 +190,7 @@ class Hand:
         the captor pushes.
         """
         pushed = self.chance(self.habits.victim_pushed / max(1e-9, 1 - self.habits.victim_first))
-        gap = self.rng.uniform(0.03, 0.07) if pushed else self.rng.uniform(0.04, 0.06 + 0.12 * min(1.0, self.haste))
+        gap = self.rng.uniform(0.03, 0.06) if pushed else self.rng.uniform(0.03, 0.07 + 0.06 * min(1.0, self.haste))
         at = max(at, 0.06 + gap)
         self._remove(gesture, at - gap, ply, ply.victims[0], before)
         return at
