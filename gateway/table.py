@@ -222,6 +222,8 @@ class Table:
         if self.board.set(seen, piece, self.at):
             self._touched.append(Touch(self.at, seen, was, piece))
             self._board_changed()
+        elif self.game and self.game.phase == "play":
+            self.game.follow.echo(self.board.geometry.index[seen], piece, self.at)
 
     def _dump(self, pieces: Mapping[Square, Piece]) -> None:
         first = not self.board.known
@@ -440,6 +442,7 @@ class Table:
             return
         follow = game.follow
         follow.timed = self.clock.connected
+        follow.rivals.running = self.clock.one_running
         if runs and game.clock_started is None:
             game.clock_started = self.at
         if change == "pressed" and side is not None and self.clock.report is not None:

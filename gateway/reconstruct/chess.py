@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import chess
 
 from gateway.events import Side
-from gateway.reconstruct.node import HIDDEN, PLY, SCAN_GRACE, Extension, Node
+from gateway.reconstruct.node import HIDDEN, PLY, SCAN_GRACE, Extension, Node, since_mask
 from gateway.reconstruct.observed import Observed, bits
 from gateway.record import carried
 
@@ -67,7 +67,7 @@ class ChessNode(Node):
         first = 0 if self.turn == "white" else len(self.masks) // 2
         for kind in range(6):
             expected = self.masks[first + kind]
-            for square in bits(board.masks[first + kind] & ~expected):
+            for square in bits(board.masks[first + kind] & ~expected & ~self.board.kings):
                 at = board.changed_at[square]
                 if at >= after:
                     for move in self._arriving(kind, expected, square):
@@ -92,8 +92,8 @@ class ChessNode(Node):
         if not gone:
             return
         arrived = board.occupied & ~self.occupied
-        lifted = sum(1 << s for s in bits(board.occupied & self.other) if board.lifted_at[s] >= after)
-        targets = arrived | lifted
+        lifted = since_mask(board.lifted_at, board.occupied & self.other, after)
+        targets = (arrived | lifted) & ~self.board.kings
         if gone & self.board.kings:
             for move in self.board.generate_castling_moves():
                 if chess.BB_SQUARES[_king_arrival(move)] & arrived and board.changed_at[_king_arrival(move)] >= after:
@@ -108,26 +108,26 @@ class ChessNode(Node):
         after = since - SCAN_GRACE
         own, other = self.own, self.other
         seen = board.black if self.turn == "white" else board.white
-        gone = sum(1 << s for s in bits(own & ~board.occupied) if board.changed_at[s] >= after)
+        gone = since_mask(board.changed_at, own & ~board.occupied, after)
         if not gone or not board.pieces_known:
             return
         arrived = seen & ~other
         if other & ~board.occupied:
             arrived |= seen & other
         else:
-            arrived |= sum(1 << s for s in bits(self.difference(board) & seen & other))
-        for move in self.board.generate_legal_moves(gone, arrived):
+            arrived |= self.difference(board) & seen & other
+        for move in self.board.generate_legal_moves(gone, arrived & ~self.board.kings):
             if move.promotion in (None, chess.QUEEN):
                 yield Extension(move, since, PLY + HIDDEN, hidden=True)
 
     def doubtful(self, board: Observed, since: float) -> Iterator[Extension]:
         after = since - SCAN_GRACE
         own = self.own
-        gone = sum(1 << s for s in bits(own & ~board.occupied) if board.changed_at[s] >= after)
+        gone = since_mask(board.changed_at, own & ~board.occupied, after)
         if not gone:
             return
         seen = board.white if self.turn == "white" else board.black
-        for move in self.board.generate_legal_moves(gone):
+        for move in self.board.generate_legal_moves(gone, ~self.board.kings & chess.BB_ALL):
             if move.promotion not in (None, chess.QUEEN):
                 continue
             bit = chess.BB_SQUARES[move.to_square]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gateway.draughts import BIT, Ply, Position
-from gateway.reconstruct.node import PLY, SCAN_GRACE, Extension, Node
+from gateway.reconstruct.node import PLY, SCAN_GRACE, Extension, Node, since_mask
 from gateway.reconstruct.observed import Observed, bits
 
 BLIND = 1.0
@@ -83,7 +83,7 @@ class DraughtsNode(Node):
             if not board.pieces_known
             else (board.black if self.turn == "white" else board.white)
         )
-        gone = sum(1 << s for s in bits(self.own & ~board.occupied) if board.changed_at[s] >= after)
+        gone = since_mask(board.changed_at, self.own & ~board.occupied, after)
         if not gone:
             return
         taken = other_seen & ~self.other
@@ -97,7 +97,7 @@ class DraughtsNode(Node):
 
     def doubtful(self, board: Observed, since: float) -> Iterator[Extension]:
         after = since - SCAN_GRACE
-        gone = sum(1 << s for s in bits(self.own & ~board.occupied) if board.changed_at[s] >= after)
+        gone = since_mask(board.changed_at, self.own & ~board.occupied, after)
         if not gone:
             return
         for ply in self.legal:
@@ -121,6 +121,17 @@ class DraughtsNode(Node):
             return None
         captured = [_INDEX[s] for s in bits(removed | (gone & ~BIT[source]))]
         return Ply((source, target), tuple(captured))
+
+    def amended(self, ply: Ply, board: Observed) -> Ply | None:
+        """A capture that took other pieces than its path allows (A1 4.12): what is really gone."""
+        if not ply.captured:
+            return None
+        gone = self.other & ~board.occupied
+        foul = [_INDEX[bit] for bit in bits(gone) if _INDEX[bit] not in ply.captured]
+        if not foul:
+            return None
+        taken = [square for square in ply.captured if BIT[square] & gone]
+        return Ply(ply.path, (*taken, *foul))
 
     def _mover(self, gone: int, target: int, board: Observed) -> int | None:
         """The one own piece that may have gone to `target`; more than one own piece gone is no ply."""

@@ -10,10 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from gateway.events import Readings, Side
+import chess
+
+from gateway.draughts import BIT
+from gateway.events import Piece, Readings, Side
 from gateway.reconstruct.gap import paths
 from gateway.reconstruct.node import Node
-from gateway.reconstruct.observed import Observed
+from gateway.reconstruct.observed import Observed, bits
 from gateway.reconstruct.rivals import QUIET, Rival, Rivals, mover
 
 SLIDE_HOLD = 0.3
@@ -21,6 +24,12 @@ SLIDE_HOLD = 0.3
 TIE_HOLD = 1.2
 """Seconds a ply waits while another reading is as good."""
 TIE = 0.05
+GUESS_HOLD = 12.0
+"""Seconds a ply that no sensor saw waits while another is as likely: by then the next dump has come."""
+COMPANION_HOLD = 15.0
+"""Seconds a ply waits while another piece of its player, lifted with it, is out of its place."""
+DOUBT_AFTER = 0.6
+"""Seconds of contradiction after which lost and misread reports are thought of."""
 RETRACT_HOLD = 2.5
 """Seconds a published ply stays while its piece is merely in the air."""
 CONFIRM_MARGIN = 1.0
@@ -37,6 +46,9 @@ UNTIMED = 20.0
 """Seconds of rest that complete an irregular ply where no clock can (contract, "Illegal moves")."""
 UPHEAVAL = 3.0
 """Squares of contradiction above which nothing new is published: the board is being knocked about or cleared."""
+
+AMENDED = 2.0
+"""Square-seconds against a capture that took other pieces than its path allows."""
 
 RetractReason = Literal["slide", "takeback", "correction", "command"]
 
@@ -94,6 +106,8 @@ class Follow:
         self.shorter_since: float | None = None
         self._suspect: tuple[Rival, Any, float] | None = None
         """A ply against the rules that seems to stand, and since when."""
+        self.doubted: float | None = None
+        """The change of the board that has been thought over already."""
         self.disputed = False
         """Two pieces of one side have moved before its press: neither is the ply until one is put back."""
 
@@ -105,10 +119,18 @@ class Follow:
         self.rivals.changed(at)
         self._weigh_reply(at)
 
+    def echo(self, bit: int, piece: Piece | None, at: float) -> None:
+        """A square reported what it was thought to hold already."""
+        self.rivals.advance(at)
+        self.rivals.echo(bit, piece)
+        self.rivals.changed(at)
+
     def pressed(self, side: Side, at: float, readings: Readings | None) -> None:
         """`side` has pressed the clock."""
         self.rivals.advance(at)
         self.rivals.pressed(side, at)
+        if self.rivals.best.node.turn == side and self.rivals.best.rate > 0:
+            self.rivals.doubt()
         self.presses.append(Press(side, at, readings))
 
     def restart(self, root: Node, at: float, ply: int) -> None:
@@ -142,6 +164,8 @@ class Follow:
         self.rivals.advance(at)
         self.deadline = self.rivals.next_change()
         found: list[Conclusion] = self._dispute(at)
+        self._amend(at)
+        self._doubt(at)
         self._complete_irregular(at)
         best = self.rivals.best
         common = self._common(best)
@@ -201,6 +225,11 @@ class Follow:
         assert parent is not None
         if not parent.node.finished(rival.ply, self.board):
             return False
+        if self._companion(rival) and not self._pressed_since(mover(rival), rival.at):
+            due = rival.at + COMPANION_HOLD
+            if at < due:
+                self._wake(due)
+                return False
         if rival is not best:
             return True
         if rival.hidden:
@@ -210,13 +239,25 @@ class Follow:
             if at < due:
                 self._wake(due)
                 return False
-        tie = self._tied(rival)
-        if tie:
-            due = self.board.last_change + TIE_HOLD
+        if self._tied(rival):
+            due = self.board.last_change + (GUESS_HOLD if rival.source == "inferred" else TIE_HOLD)
             if at < due:
                 self._wake(due)
                 return False
         return True
+
+    def _companion(self, rival: Rival) -> bool:
+        """Whether another piece of the mover was in the air with this one and is still out of its place.
+
+        A hand that carries two pieces is sweeping or setting up, not moving.
+        """
+        board, parent = self.board, rival.parent
+        assert parent is not None
+        differing = rival.node.difference(board) & parent.node.own & ~board.occupied
+        if not differing:
+            return False
+        left = board.lifted_at[_departure_bit(rival)]
+        return any(left - 1.0 <= board.lifted_at[bit] <= rival.at for bit in bits(differing))
 
     def _pressed_since(self, side: Side, at: float) -> bool:
         return any(press.side == side and press.at >= at for press in self.presses)
@@ -268,6 +309,34 @@ class Follow:
         if at - since >= UNANSWERED and rival.node.irregular(self.board) != ply:
             self._suspect = None
             self.rivals.believe(rival, ply, since, 1.0, legal=False)
+
+    def _doubt(self, at: float) -> None:
+        """What stands is not explained: perhaps a report was lost, or a piece misread."""
+        if self.rivals.best.rate < 1.0 or self.doubted == self.board.last_change:
+            return
+        due = self.board.last_change + DOUBT_AFTER
+        if at < due:
+            self._wake(due)
+            return
+        self.doubted = self.board.last_change
+        self.rivals.doubt()
+
+    def _amend(self, at: float) -> None:
+        """A capture that was pressed on although other pieces than its own are gone was no legal one."""
+        tip = self.tip
+        if tip is not self.rivals.best or tip.parent is None or not tip.legal:
+            return
+        if not self._pressed_since(mover(tip), max(tip.at, self.board.last_change) - 0.3):
+            return
+        ply = tip.parent.node.amended(tip.ply, self.board)
+        if ply is None:
+            return
+        due = self.board.last_change + SETTLE
+        if at < due:
+            self._wake(due)
+            return
+        tip.cost += AMENDED
+        self.rivals.believe(tip.parent, ply, tip.at, tip.cost - tip.parent.cost - AMENDED, legal=False)
 
     def _dispute(self, at: float) -> list[Conclusion]:
         """Two pieces of one side on new squares when it presses: which of them was the ply nobody can tell."""
@@ -339,7 +408,12 @@ class Follow:
         return True
 
 
-def _departure(rival: Rival) -> int:
+def _departure(rival: Rival) -> Any:
+    """Where the ply's piece came from, as its game numbers squares."""
     ply = rival.ply
-    source = getattr(ply, "from_square", None)
-    return int(source if source is not None else ply.path[0])
+    return ply.from_square if isinstance(ply, chess.Move) else ply.departure
+
+
+def _departure_bit(rival: Rival) -> int:
+    ply = rival.ply
+    return ply.from_square if isinstance(ply, chess.Move) else BIT[ply.departure].bit_length() - 1

@@ -10,7 +10,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from gateway.events import Side
-from gateway.reconstruct.observed import Observed
+from gateway.reconstruct.observed import Observed, bits
 
 MISSING_OWN = 0.25
 """A piece of the side to move is gone: probably in his hand."""
@@ -45,6 +45,11 @@ PLY = 0.12
 """No ply is invented: each costs a little."""
 HIDDEN = 0.2
 """A ply that no scan saw costs somewhat more."""
+
+
+def since_mask(times: Sequence[float], mask: int, after: float) -> int:
+    """The squares of `mask` whose time is `after` or later."""
+    return sum(1 << bit for bit in bits(mask) if times[bit] >= after)
 
 
 class Node:
@@ -128,6 +133,10 @@ class Node:
     def doubtful(self, board: Observed, since: float) -> Iterator[Extension]:
         """Legal plies of which the board reported only the departure, or misread the piece."""
         raise NotImplementedError
+
+    def amended(self, ply: Any, board: Observed) -> Any | None:
+        """What `ply`, played from here and pressed on, really was, if the board shows that it broke the rules."""
+        return None
 
     def irregular(self, board: Observed) -> Any | None:
         """The one ply against the rules that would lead to what stands: a piece of the side to move, from a to b."""

@@ -99,14 +99,18 @@ class Observed:
         return self._piece[index]
 
     def set(self, square: Square, piece: Piece | None, at: float) -> bool:
-        """Take one square's report; False if it says nothing new."""
+        """Take one square's report; False if it says nothing new.
+
+        A board reports changes only: what says nothing new tells that the report before it was lost, so the square has
+        changed all the same.
+        """
         index = self.geometry.index[square]
-        if self._piece[index] == piece:
-            return False
-        self._put(index, piece)
         self.changed_at[index] = self.last_change = at
         if piece is None:
             self.lifted_at[index] = at
+        if self._piece[index] == piece:
+            return False
+        self._put(index, piece)
         return True
 
     def load(self, pieces: Mapping[Square, Piece], at: float, *, first: bool = False) -> list[int]:

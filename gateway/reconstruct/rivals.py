@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from gateway.events import OTHER, Side
-from gateway.reconstruct.node import Node
-from gateway.reconstruct.observed import Observed
+from gateway.events import OTHER, Piece, Side
+from gateway.reconstruct.node import Extension, Node
+from gateway.reconstruct.observed import NEVER, Observed
 
 Source = Literal["board", "command", "inferred"]
 
@@ -31,9 +31,21 @@ QUIET = 1.5
 """Seconds after the last change for which disagreement still costs: a long think says nothing new."""
 LOOKAHEAD = 0.3
 """Seconds of the present disagreement that count when the best is chosen: what stands now will go on standing."""
+STALE = 0.3
+"""A ply whose arrival stood there before, as far as was reported."""
 TAKEBACK = 0.35
 PRESS = 0.6
 """A press by a player who has not moved, by that rival's reading."""
+EARLY_REPLY = 0.15
+"""A ply by a player whose clock does not run."""
+INVERSION = 1.0
+"""For each second by which a ply seems to have arrived before the one it answers."""
+PACE = 0.35
+"""Seconds between two plies of one side that no hand undercuts, scan and all."""
+HASTE = 6.0
+"""For each second by which a line undercuts it."""
+ECHO = 0.5
+"""A report that says nothing new: the one before was lost, and rivals that knew better gain on the others."""
 BACK = 2
 """Plies that may be taken back at once."""
 
@@ -83,6 +95,8 @@ class Rivals:
         self.board = board
         self.at = at
         self.beam: list[Rival] = []
+        self.running: Side | None = None
+        """Whose clock runs."""
         self.restart(root, at)
 
     def restart(self, root: Node, at: float, depth: int = 0) -> Rival:
@@ -134,25 +148,38 @@ class Rivals:
                 rival.cost += PRESS
         self._sort()
 
-    def doubt(self, at: float) -> None:
+    def echo(self, bit: int, piece: Piece | None) -> None:
+        """A square reported what it was thought to hold: rivals that thought otherwise are the likelier."""
+        if piece is None:
+            for rival in self.beam:
+                if not rival.node.occupied >> bit & 1:
+                    rival.cost += ECHO
+
+    def doubt(self) -> None:
         """The ordinary plies explain too little: also believe plies of which a report was lost or misread."""
         found = []
-        for rival in self.beam[:3]:
+        for rival in self.beam[:2]:
             if rival.rate > 0:
-                for extension in rival.node.doubtful(self.board, rival.at):
-                    found.append(self._extended(rival, extension.ply, extension.at, extension.cost, "inferred"))
+                found += [
+                    self._extended(rival, extension, "board", STALE)
+                    for extension in rival.node.extensions(self.board, NEVER)
+                ]
+                found += [
+                    self._extended(rival, extension, "inferred")
+                    for extension in rival.node.doubtful(self.board, rival.at)
+                ]
         if found:
             self._grow(found)
 
     def believe(self, rival: Rival, ply: Any, at: float, cost: float, *, legal: bool) -> Rival:
         """Add a ply that the reader itself would not have believed."""
-        child = self._extended(rival, ply, at, cost, "board", legal=legal)
+        child = self._extended(rival, Extension(ply, at, cost), "board", legal=legal)
         self._grow([child])
         return child
 
     def infer(self, rival: Rival, ply: Any, at: float) -> Rival:
         """Add a legal ply that nobody saw; the position it leads to demands it."""
-        child = self._extended(rival, ply, at, 0.0, "inferred")
+        child = self._extended(rival, Extension(ply, at, 0.0), "inferred")
         self._grow([child])
         return child
 
@@ -180,9 +207,9 @@ class Rivals:
     def _children(self, rival: Rival) -> Iterator[Rival]:
         node = rival.node
         for extension in node.extensions(self.board, rival.at):
-            yield self._extended(rival, extension.ply, extension.at, extension.cost, "board")
+            yield self._extended(rival, extension, "board", self._haste(rival, extension.at))
         for extension in node.hidden(self.board, rival.at):
-            child = self._extended(rival, extension.ply, extension.at, extension.cost, "inferred")
+            child = self._extended(rival, extension, "inferred")
             child.hidden = True
             yield child
         back = rival
@@ -193,10 +220,24 @@ class Rivals:
             if back.node.contradiction(self.board) < rival.rate:
                 yield self._returned(rival, back)
 
-    def _extended(self, rival: Rival, ply: Any, at: float, cost: float, source: Source, *, legal: bool = True) -> Rival:
-        node = rival.node.after(ply, legal=legal)
+    def _haste(self, rival: Rival, at: float) -> float:
+        """What it costs that a ply comes too soon: before its turn on the clock, or faster than hands are."""
+        cost = 0.0
+        if self.running is not None and self.running != rival.node.turn:
+            cost += EARLY_REPLY
+        if rival.parent is not None:
+            cost += INVERSION * max(0.0, rival.at - at)
+            if rival.parent.parent is not None:
+                cost += HASTE * max(0.0, PACE - (at - rival.parent.at))
+        return cost
+
+    def _extended(
+        self, rival: Rival, extension: Extension, source: Source, more: float = 0.0, *, legal: bool = True
+    ) -> Rival:
+        node = rival.node.after(extension.ply, legal=legal)
         rate = node.contradiction(self.board)
-        return Rival(node, rival, ply, legal, source, at, rival.depth + 1, rival.cost + cost, rate)
+        cost = rival.cost + extension.cost + more
+        return Rival(node, rival, extension.ply, legal, source, extension.at, rival.depth + 1, cost, rate)
 
     def _returned(self, rival: Rival, back: Rival) -> Rival:
         """The game as it was at `back`, reached by taking back what `rival` had after it."""
