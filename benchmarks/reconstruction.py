@@ -28,6 +28,7 @@ from gateway.events import (
     BoardDump,
     Event,
     FieldUpdate,
+    GameEnded,
     GameStarted,
     Move,
     MoveConfirmed,
@@ -39,8 +40,9 @@ from gateway.events import (
 from gateway.simulate.clock import ClockModel
 from gateway.simulate.device import CLASSIC, OCCUPANCY, WHOLE, Board, BoardModel, Trace, drawn_board
 from gateway.simulate.habits import BLITZ, DRAUGHTS_BLITZ, RAPID, SCRAMBLE, STANDARD, Habits, Pace
-from gateway.simulate.hand import Performance, Players, Truth
+from gateway.simulate.hand import Performance, Truth
 from gateway.simulate.score import Score, draughts_name
+from gateway.simulate.session import Evening
 from gateway.table import Table
 
 EPOCH = 1_780_000_000.0
@@ -62,9 +64,9 @@ class Reader(Protocol):
 
 @dataclass(frozen=True)
 class Case:
-    """One game with its hands and its board."""
+    """One game, or an evening of them, with its hands and its board."""
 
-    score: Score
+    scores: tuple[Score, ...]
     performance: Performance
     trace: Trace
     table: TableConfig
@@ -82,24 +84,25 @@ class Row:
     habits: Habits = field(default_factory=Habits)
     takebacks: float = 0.0
     cable_out: bool = False
+    evening: int = 1
+    """Games in a row, with analysis and set-up between."""
 
     def case(self, seed: int) -> Case:
         """The game of this seed; the same for ever."""
-        score = self.game(seed)
         rng = Random(f"{self.name}/{seed}")
-        if rng.random() < self.takebacks:
-            score = with_takeback(score, seed)
-        players = Players(score, self.pace, self.habits, rng)
-        end = players.play(rng.uniform(2.0, 6.0))
-        performance = Performance(dict(score.start), players.acts, [players.truth], end + LINGER)
+        scores = []
+        for number in range(self.evening):
+            score = self.game(seed * self.evening + number)
+            scores.append(with_takeback(score, seed) if rng.random() < self.takebacks else score)
+        performance = Evening(scores, self.pace, self.habits, rng).perform(LINGER)
         # an occupancy board cannot tell how it lies
         rotated = self.board.senses == "pieces" and rng.random() < 0.2
         board = drawn_board(replace(self.board, rotated=rotated), rng)
         if self.cable_out:
-            board = replace(board, out=_outage(players.truth, rng))
+            board = replace(board, out=_outage(performance.games[0], rng))
         clock = ClockModel(self.pace.base, self.pace.increment, credited_at_start=rng.random() < 0.5)
-        trace = Board(board, performance, score.game, rng).trace(clock)
-        return Case(score, performance, trace, self._table(score))
+        trace = Board(board, performance, scores[0].game, rng).trace(clock)
+        return Case(tuple(scores), performance, trace, self._table(scores[0]))
 
     def _table(self, score: Score) -> TableConfig:
         speed = {"standard": "standard", "rapid": "rapid"}.get(self.pace.name, "blitz")
@@ -137,6 +140,7 @@ ROWS = (
     ),
     Row("chess rapid, takebacks", "99.9 / 99 %", RAPID, takebacks=0.5),
     Row("chess960 rapid", "99.9 / 99 %", RAPID, game=chess960_game, takebacks=0.1),
+    Row("five games in a row, blitz", "99.9 / 99 %", BLITZ, takebacks=0.1, evening=5),
     Row("chess scramble", "99.3 / 95 %", SCRAMBLE),
     Row("draughts standard", "100 / 99.8 %", STANDARD, game=draughts_game),
     Row("draughts rapid", "100 / 99.8 %", RAPID_DRAUGHTS, game=draughts_game),
@@ -234,6 +238,9 @@ class Verdict:
     changed: int = 0
     """Confirmed plies later retracted that nobody took back."""
     wrong: int = 0
+    results: int = 0
+    """Games that showed a result on the board."""
+    results_right: int = 0
     shown: int = 0
     """Of the wrong ones: the piece did stand there, because a hand set it down and went on."""
     delays: list[float] = field(default_factory=list)
@@ -243,7 +250,18 @@ class Verdict:
     failed: list[int] = field(default_factory=list)
 
     def add(self, other: Verdict) -> None:
-        for name in ("games", "perfect", "plies", "prefix", "right", "changed", "wrong", "shown"):
+        for name in (
+            "games",
+            "perfect",
+            "plies",
+            "prefix",
+            "right",
+            "changed",
+            "wrong",
+            "shown",
+            "results",
+            "results_right",
+        ):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.delays += other.delays
         self.costs += other.costs
@@ -253,16 +271,40 @@ class Verdict:
 
 def judge(case: Case, followed: Followed, seed: int) -> Verdict:
     """Compare what was published with what was played."""
-    truth = case.performance.games[0]
+    verdict = Verdict(costs=followed.costs)
+    for truth, published in zip(case.performance.games, by_game(case.performance.games, followed), strict=True):
+        verdict.add(judge_game(truth, published, case.trace.seen if len(case.scores) == 1 else {}))
+    verdict.failed = [] if verdict.perfect == verdict.games else [seed]
+    return verdict
+
+
+def by_game(games: Sequence[Truth], followed: Followed) -> list[list[tuple[float, Event]]]:
+    """The published events of each game that was played.
+
+    A published game belongs to the last one whose clock had been started when it began. So what a reader makes of the
+    analysis is held against the game before, and a game closed and opened again in the middle begins anew.
+    """
+    shares: list[list[tuple[float, Event]]] = [[] for _ in games]
+    of_id: dict[str | None, int] = {}
+    for at, numbered in followed.published:
+        started = max(0, sum(truth.started <= at for truth in games) - 1)
+        index = of_id.setdefault(numbered.game_id, started) if numbered.game_id else started
+        shares[index].append((at, numbered.event))
+    return shares
+
+
+def judge_game(truth: Truth, published: list[tuple[float, Event]], seen: dict[int, float]) -> Verdict:
+    """One game's figures."""
     names = [ply.name for ply in truth.plies]
-    # a reader that closes the game and opens another has lost it: all that it publishes counts as one line
     line = Line()
-    verdict = Verdict(games=1, plies=len(names), costs=followed.costs)
+    verdict = Verdict(games=1, plies=len(names))
     passing = {(t.from_ply + i, name) for t in truth.takebacks for i, name in enumerate(t.names)}
     first_right: dict[int, float] = {}
-    for at, numbered in followed.published:
-        event = numbered.event
-        if isinstance(event, Move):
+    result: str | None = None
+    for at, event in published:
+        if isinstance(event, GameStarted):
+            line = Line()
+        elif isinstance(event, Move):
             name = ply_name(event)
             if event.ply <= len(names) and name in (names[event.ply - 1], truth.plies[event.ply - 1].also):
                 first_right.setdefault(event.ply, at)
@@ -271,24 +313,24 @@ def judge(case: Case, followed: Followed, seed: int) -> Verdict:
                 verdict.shown += _was_shown(truth, name, at)
         elif isinstance(event, MoveRetracted):
             lost = [n for n in line.confirmed if n >= event.from_ply]
-            excused = any(
-                t.played <= at <= t.end + 10.0 and min(lost, default=0) >= t.from_ply for t in truth.takebacks
-            )
+            first = min(lost, default=0)
+            excused = any(t.played <= at <= t.end + 10.0 and first >= t.from_ply for t in truth.takebacks)
             verdict.changed += 0 if excused else len(lost)
+        elif isinstance(event, GameEnded):
+            result = event.result
         elif isinstance(event, Alert):
             raised = event.state == "raised" and event.severity != "info"
             if raised and not deserved(event.irregularity, at, truth):
                 verdict.alerts[f"{event.severity} {event.irregularity}"] += 1
         apply(line, event)
-    line.plies = [
-        ply.name if found is not None and found == ply.also else found
-        for found, ply in zip(line.plies, truth.plies, strict=False)
-    ] + line.plies[len(names) :]
-    verdict.prefix = prefix(line.plies, names)
-    verdict.right = sum(a == b for a, b in zip(line.plies, names, strict=False))
-    verdict.perfect = int(line.plies == names)
-    verdict.failed = [] if verdict.perfect else [seed]
-    verdict.delays = [max(0.0, first_right[ply] - seen) for ply, seen in case.trace.seen.items() if ply in first_right]
+    also = {ply.ply: ply.also for ply in truth.plies if ply.also}
+    found = [names[n - 1] if n in also and name == also[n] else name for n, name in enumerate(line.plies, 1)]
+    verdict.prefix = prefix(found, names)
+    verdict.right = sum(a == b for a, b in zip(found, names, strict=False))
+    verdict.perfect = int(found == names)
+    if truth.shown:
+        verdict.results, verdict.results_right = 1, int(result == truth.shown)
+    verdict.delays = [max(0.0, first_right[ply] - moment) for ply, moment in seen.items() if ply in first_right]
     return verdict
 
 
@@ -352,7 +394,7 @@ def run_one(task: tuple[int, int, bool, bool]) -> tuple[int, Verdict, Verdict]:
     theirs = Verdict()
     if settle:
         theirs = max(
-            (judge(case, follow(Settle(case.score, wait), case.trace), seed) for wait in WAITS),
+            (judge(case, follow(Settle(case.scores[0], wait), case.trace), seed) for wait in WAITS),
             key=lambda verdict: (verdict.prefix, -verdict.wrong),
         )
     return index, mine, theirs
@@ -385,7 +427,7 @@ def quantile(values: Iterable[float], q: float) -> float:
 HEADER = (
     "row", "goal", "games", "plies", "right to first error %", "right %", "perfect %", "confirmed changed",
     "wrong /1000 (of these shown)", "delay ms median p95", "cost ms median p99 max",
-    "undeserved alert, notice /100 games", "settle: plies %, perfect %",
+    "undeserved alert, notice /100 games", "results %", "settle: plies %, perfect %",
 )  # fmt: skip
 
 
@@ -409,6 +451,7 @@ def cells(row: Row, mine: Verdict, theirs: Verdict) -> list[str]:
         f"{1000 * quantile(mine.costs, 0.5):.3f} {1000 * quantile(mine.costs, 0.99):.2f} "
         f"{1000 * max(mine.costs, default=0.0):.1f}",
         f"{100 * alerts / games:.1f}, {100 * notices / games:.1f}",
+        f"{100 * mine.results_right / mine.results:.1f}" if mine.results else "-",
         f"{100 * theirs.prefix / theirs.plies:.1f}, {100 * theirs.perfect / theirs.games:.1f}" if theirs.games else "-",
     ]
 
@@ -438,15 +481,18 @@ def run(rows: Sequence[int], games: int, first: int, jobs: int, own: bool, settl
 def show(row: Row, seed: int, reader: Callable[[Case], Reader], window: float) -> None:
     """Print truth, sensor changes and published events around the first error of one game."""
     case = row.case(seed)
-    truth = case.performance.games[0]
     followed = follow(reader(case), case.trace)
+    shares = by_game(case.performance.games, followed)
+    verdicts = [judge_game(t, share, {}) for t, share in zip(case.performance.games, shares, strict=True)]
+    number = next((i for i, verdict in enumerate(verdicts) if not verdict.perfect), 0)
+    truth, verdict = case.performance.games[number], verdicts[number]
     line = Line()
-    for _, numbered in followed.published:
-        apply(line, numbered.event)
+    for _, event in shares[number]:
+        line = Line() if isinstance(event, GameStarted) else line
+        apply(line, event)
     names = [ply.name for ply in truth.plies]
     good = prefix(line.plies, names)
-    verdict = judge(case, followed, seed)
-    print(f"{row.name} {seed}: {case.score.name}, {len(names)} plies, right until ply {good}, "
+    print(f"{row.name} {seed}: {case.scores[number].name}, {len(names)} plies, right until ply {good}, "
           f"wrong {verdict.wrong} (shown {verdict.shown}), confirmed changed {verdict.changed}")  # fmt: skip
     if verdict.perfect:
         print("no flaw at the end")
@@ -466,8 +512,7 @@ def show(row: Row, seed: int, reader: Callable[[Case], Reader], window: float) -
         lines.append((t.start, 3, f"TRUTH    takeback {t.names} played {t.played:.2f} until {t.end:.2f}"))
     lines += [(at, 4, f"      sensor {said}") for at, said in case.trace.observations]
     for at, numbered in followed.published:
-        if not isinstance(numbered.event, GameStarted) or numbered.stream == "public":
-            lines.append((at, 5, f"            => {numbered.event}"))
+        lines.append((at, 5, f"            => {numbered.event}"))
     for at, _, text in sorted(lines):
         if middle - window <= at <= middle + window:
             print(f"{at:9.3f} {text}")
@@ -492,7 +537,7 @@ def main() -> None:
         parser.error(f"no row begins with {arguments.only!r}; there are: {', '.join(row.name for row in ROWS)}")
     try:
         if arguments.show is not None:
-            reader = (lambda case: Settle(case.score, 0.25)) if arguments.settle_only else table_reader
+            reader = (lambda case: Settle(case.scores[0], 0.25)) if arguments.settle_only else table_reader
             show(ROWS[rows[0]], arguments.show, reader, arguments.window)
         else:
             own, settle = not arguments.settle_only, not arguments.no_settle

@@ -71,10 +71,10 @@ class Habits:
     """How long it stands there, at rapid pace; shorter where the carry is."""
 
     # captures
-    victim_first: float = 0.07
+    victim_first: float = 0.05
     victim_pushed: float = 0.33
     """The captor pushes the victim off its square; the rest of captures swap the two in one gesture."""
-    victim_shown: float = 0.18
+    victim_shown: float = 0.2
     """The hand holds the victim over another square for a moment."""
     en_passant_late: float = 0.5
 
