@@ -4,7 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gateway.rules import Rule, acts, crowns, presses, sequels, touches
+from gateway.rules import (
+    Rule,
+    acts,
+    agreed,
+    clock_times,
+    clocks,
+    crowns,
+    draws,
+    ending,
+    flags,
+    interruptions,
+    presence,
+    presses,
+    sequels,
+    start,
+    time_trouble,
+    touches,
+)
 
 Maker = Callable[[], Rule]
 
@@ -13,6 +30,16 @@ FAMILIES: tuple[tuple[Maker, ...], ...] = (
     presses.RULES,
     touches.RULES,
     crowns.RULES,
+    start.RULES,
+    presence.RULES,
+    clocks.RULES,
+    clock_times.RULES,
+    flags.RULES,
+    time_trouble.RULES,
+    draws.RULES,
+    agreed.RULES,
+    ending.RULES,
+    interruptions.RULES,
 )
 """Each family module's `RULES`: what makes the rules of one table, which share nothing with another's."""
 
