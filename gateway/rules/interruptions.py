@@ -15,6 +15,7 @@ from gateway.reconstruct.phase import node_of
 from gateway.record import Entry, GamePosition, notate, parse
 from gateway.rules import Finding, Situation
 from gateway.rules.readings import SIDES, TOLERANCE
+from gateway.rules.start import nearly_start
 
 SEALED_AFTER = 75
 """Moves of both after which a game may be adjourned (FMJD III 7.5)."""
@@ -183,31 +184,36 @@ class RecordGap:
         self._gaps: list[tuple[str, float, int]] = []
         """What is missing (`resumed`, `set`, `link`), since when, and after which ply."""
         self._game: str | None = None
+        self._start_seen = False
+        """A clock was started here with no game in play."""
 
     def look(self, seen: Situation) -> Iterator[Finding]:
         game = seen.game
         for event in seen.happened:
             if isinstance(event, LinkChanged) and event.device == "board" and event.state == "down":
                 self._away = seen.board.known
+        self._start_seen |= any(change.change == "started" for change in seen.clock_changes)
+        self._start_seen &= seen.clock.connected and seen.clock.running != "none"
         if game is None or game.phase not in ("play", "suspended"):
             self._gaps = []
             return
         if game.id != self._game:
             self._game, self._gaps, self._away = game.id, [], False
         for event in seen.happened:
-            if isinstance(event, GameStarted) and event.reason == "resumed":
+            if isinstance(event, GameStarted) and event.reason == "resumed" and not self._begun(game, seen):
                 self._gaps.append(("resumed", seen.at, 0))
             elif isinstance(event, PositionSet):
                 self._gaps = [gap for gap in self._gaps if gap[0] != "link"]
                 if event.reason == "gap":
                     self._gaps.append((f"set {event.ply}", seen.at, event.ply))
         self._after_the_link(seen)
-        if any(told.kind == "start_position_wrong" for told in seen.told):
-            # A wrong start is no gap: all that was played was seen.
-            self._gaps = [gap for gap in self._gaps if gap[0] != "resumed"]
         for key, since, ply in self._gaps:
             evidence = {"after_ply": ply, "placement": seen.board.placement()}
             yield Finding("record_gap", since, key=key, facts={"ply": ply}, evidence=evidence)
+
+    def _begun(self, game: Game, seen: Situation) -> bool:
+        """The clock was seen to start over a start put up wrong: no gap, all that was played was seen."""
+        return self._start_seen and nearly_start(game, seen.assigned.start_fen)
 
     def _after_the_link(self, seen: Situation) -> None:
         """The link is back: does the board agree with the record, or with what was inferred?"""
@@ -228,10 +234,10 @@ class RecordGap:
             self._gaps.append(("link", seen.at, seen.game.record.ply))
 
     def state(self) -> list[Any]:
-        return [self._away, [list(gap) for gap in self._gaps], self._game]
+        return [self._away, [list(gap) for gap in self._gaps], self._game, self._start_seen]
 
     def restore(self, state: list[Any]) -> None:
-        self._away, gaps, self._game = state
+        self._away, gaps, self._game, self._start_seen = state
         self._gaps = [(key, since, ply) for key, since, ply in gaps]
 
 

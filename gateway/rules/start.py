@@ -50,8 +50,11 @@ class StartPosition:
             self._started = None
             self._from = None
             return
-        if self._started is None:
+        if any(change.change == "started" for change in seen.clock_changes):
             self._started = seen.at
+        if self._started is None:
+            # The gateway came up with a clock running, or the last game's was never stopped: no start was seen.
+            return
         since = max(self._started, seen.board.last_change)
         self._from = None
         if _askew(seen):
@@ -109,6 +112,13 @@ def _differing(seen: Situation, pieces: Mapping[Square, Piece]) -> set[Square]:
     if not seen.board.pieces_known:
         return set(pieces) ^ set(expected)
     return {square for square in {*pieces, *expected} if pieces.get(square) not in (expected.get(square), "?")}
+
+
+def nearly_start(game: Game, start_fen: str | None) -> bool:
+    """Whether the record begins with what was meant as a start position."""
+    pieces = game.record.start.pieces()
+    expected = _expected(game.kind, start_fen, pieces)
+    return sum(pieces.get(square) != expected.get(square) for square in {*pieces, *expected}) <= MOST_WRONG
 
 
 def _expected(game: GameKind, start_fen: str | None, pieces: Mapping[Square, Piece]) -> dict[Square, Piece]:

@@ -47,7 +47,7 @@ COVERS: Mapping[str, tuple[str, ...]] = {
     "resumption_wrong": ("displaced_piece", "extra_piece", "piece_removed_without_capture", "opponent_piece_moved"),
     "sealed_move_mismatch": ("illegal_move", "moved_out_of_turn"),
     "kings_result_signal": ("displaced_piece", "illegal_move", "two_pieces_moved"),
-    "result_missing": ("displaced_piece", "extra_piece", "piece_removed_without_capture", "result_missing"),
+    "result_missing": ("displaced_piece", "extra_piece", "piece_removed_without_capture"),
     "record_gap": ("displaced_piece", "extra_piece", "piece_removed_without_capture", "opponent_piece_moved"),
     "clock_position_changed": ("wrong_clock_running", "clock_pressed_without_move"),
     "clock_pressed_without_move": ("wrong_clock_running", "move_without_clock_press"),
@@ -231,14 +231,16 @@ class Watch:
         if case.phase != "open":
             return []
         message, evidence = self._message(finding, seen), self._evidence(finding, seen)
-        if message == case.message and evidence.get("squares") == (case.evidence or {}).get("squares"):
+        graver = finding.severity or case.severity
+        same = message == case.message and evidence.get("squares") == (case.evidence or {}).get("squares")
+        if same and graver == case.severity:
             return []
-        if seen.at < case.updated_at + UPDATE_EVERY:
+        if graver == case.severity and seen.at < case.updated_at + UPDATE_EVERY:
             self._wake(case.updated_at + UPDATE_EVERY)
             return []
         if case.evidence and "attended_by" in case.evidence:
             evidence = {**evidence, "attended_by": case.evidence["attended_by"]}
-        case.message, case.evidence, case.updated_at = message, evidence, seen.at
+        case.message, case.evidence, case.updated_at, case.severity = message, evidence, seen.at, graver
         return [self._alert(case, "updated", seen.in_force)]
 
     def _raise(self, case: Case, severity: Severity, seen: Situation) -> Alert:
