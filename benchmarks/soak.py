@@ -30,7 +30,7 @@ async def soak(kills: int, seed: int, directory: Path) -> None:
     broker = Mosquitto(directory / "broker")
     broker.start()
     daemon = Process(directory, broker.port)
-    board = Board(directory / "board", seed=seed, pause_s=0.3)
+    board = Board(directory / "board", seed=seed, pause_s=0.6)
     board.start()
     daemon.configure({"1": board.name})
     board.playing = True

@@ -169,7 +169,7 @@ class Board:
         moves = [move for move in self.game.legal_moves if move.promotion in (None, chess.QUEEN)]
         # A game that goes on: no mate, no stalemate, no lone kings.
         good = [move for move in moves if not self._ends(move)]
-        if not good or len(self.played) > 400:
+        if not good:
             self.playing = False
             return
         move = self._chance.choice(good)
@@ -197,7 +197,7 @@ class Board:
 
     def _ends(self, move: chess.Move) -> bool:
         self.game.push(move)
-        over = self.game.is_game_over() or self.game.is_check()
+        over = self.game.is_stalemate() or self.game.is_check()
         self.game.pop()
         return over or (self.game.is_capture(move) and len(self.game.piece_map()) < 20)
 
