@@ -231,16 +231,18 @@ class Table:
         if self.orientation is None and self.game is not None:
             self._settle_orientation()
         before = self.board.pieces()
-        changed = self.board.load(self._as_white_sees(pieces), self.at, first=first)
+        lost = self._gap and not first and self.game is not None and self.game.phase == "play"
+        changed = self.board.load(self._as_white_sees(pieces), self.at, unseen=first or lost)
         if not first:
             names = [self.board.geometry.squares[bit] for bit in changed]
             now = self.board.pieces()
             self._touched += [Touch(self.at, name, before.get(name), now.get(name)) for name in names]
-        if first or changed:
+        self._gap = False
+        if lost and self.game:
+            self.game.follow.lost(self.at)
+            self._look_for_start()
+        elif first or changed:
             self._board_changed()
-        if self._gap:
-            self._gap = False
-            self._bridge()
 
     def _as_white_sees(self, pieces: Mapping[Square, Piece]) -> dict[Square, Piece]:
         if self.orientation != "rotated":
@@ -254,11 +256,6 @@ class Table:
             self.next.follow.changed(self.at)
         self._look_for_start()
         self._look_for_signal()
-
-    def _bridge(self) -> None:
-        """The board was away: find the plies that lead to what stands now."""
-        if self.game and self.game.phase == "play":
-            self.game.follow.bridge(self.at)
 
     def turn_board(self, orientation: Orientation | None) -> None:
         """Read the board that way round from now on."""
@@ -521,10 +518,28 @@ class Table:
             return
         self.emit_all(game.conclude(self.at, self.clock))
         self.wake(game.follow.deadline)
+        self._give_up_gap(game)
         ended, due = game.ending(self.at)
         self.wake(due)
         if ended:
             self.end(ended)
+
+    def _give_up_gap(self, game: Game) -> None:
+        """Nothing explains what stands since the board is back: the record goes on from there."""
+        due = game.follow.unexplained_gap
+        if due is None:
+            return
+        if self.at < due:
+            self.wake(due)
+            return
+        game.follow.gap = None
+        try:
+            turn = self.clock.one_running or game.position.turn
+            position = as_it_stands(self.game_kind, self.board.pieces(), turn)
+        except ValueError:
+            return
+        if position.fault() is None:
+            self.emit_all(game.set_position(position, "gap", self.at))
 
     def _wake_for_start(self) -> None:
         due = self.board.last_change + START_REST

@@ -13,6 +13,7 @@ from gateway.record import carried
 
 _KINGS = chess.KING - 1
 _PAWNS = chess.PAWN - 1
+_ROOKS = chess.ROOK - 1
 _LAST_RANKS = chess.BB_RANK_1 | chess.BB_RANK_8
 BLIND = 1.0
 """A ply of which only the departure was reported."""
@@ -75,9 +76,9 @@ class ChessNode(Node):
 
     def _arriving(self, kind: int, movers: int, square: int) -> Iterator[chess.Move]:
         """Legal plies that bring a piece of `kind` to `square`."""
-        if kind == _KINGS:
+        if kind in (_KINGS, _ROOKS):
             for move in self.board.generate_castling_moves():
-                if _king_arrival(move) == square:
+                if _last_arrival(move) == square:
                     yield move
         bit = chess.BB_SQUARES[square]
         promotes = bit & _LAST_RANKS and kind != _PAWNS
@@ -94,10 +95,10 @@ class ChessNode(Node):
         arrived = board.occupied & ~self.occupied
         lifted = since_mask(board.lifted_at, board.occupied & self.other, after)
         targets = (arrived | lifted) & ~self.board.kings
-        if gone & self.board.kings:
-            for move in self.board.generate_castling_moves():
-                if chess.BB_SQUARES[_king_arrival(move)] & arrived and board.changed_at[_king_arrival(move)] >= after:
-                    yield Extension(move, board.changed_at[_king_arrival(move)], PLY)
+        for move in self.board.generate_castling_moves():
+            square = _last_arrival(move)
+            if chess.BB_SQUARES[square] & arrived and board.changed_at[square] >= after:
+                yield Extension(move, board.changed_at[square], PLY)
         for move in self.board.generate_legal_moves(gone, targets):
             at = board.changed_at[move.to_square]
             if at < after or self.board.is_castling(move) or move.promotion not in (None, chess.QUEEN):
@@ -204,9 +205,7 @@ class ChessNode(Node):
         if self.board.is_en_passant(ply):
             return not board.occupied & chess.BB_SQUARES[_en_passant_victim(ply)]
         if self.board.is_castling(ply):
-            king = _king_arrival(ply)
-            rook = king - 1 if chess.square_file(king) == 6 else king + 1
-            return all(board.occupied & chess.BB_SQUARES[square] for square in (king, rook))
+            return all(board.occupied & chess.BB_SQUARES[arrival(ply)] for arrival in (_king_arrival, _rook_arrival))
         return True
 
 
@@ -218,3 +217,14 @@ def _king_arrival(castling: chess.Move) -> int:
     """Where the king of a castling ends, in either spelling of the move."""
     kingside = castling.to_square > castling.from_square
     return chess.square(6 if kingside else 2, chess.square_rank(castling.from_square))
+
+
+def _rook_arrival(castling: chess.Move) -> int:
+    king = _king_arrival(castling)
+    return king - 1 if chess.square_file(king) == 6 else king + 1
+
+
+def _last_arrival(castling: chess.Move) -> int:
+    """The arrival that shows a castling: the king's, or the rook's where the king stays (Chess960)."""
+    king = _king_arrival(castling)
+    return king if king != castling.from_square else _rook_arrival(castling)

@@ -128,7 +128,8 @@ class DraughtsNode(Node):
             return None
         gone = self.other & ~board.occupied
         foul = [_INDEX[bit] for bit in bits(gone) if _INDEX[bit] not in ply.captured]
-        if not foul:
+        standing = any(BIT[square] & board.occupied for square in ply.captured)
+        if not foul or not standing:
             return None
         taken = [square for square in ply.captured if BIT[square] & gone]
         return Ply(ply.path, (*taken, *foul))

@@ -28,11 +28,15 @@ GUESS_HOLD = 12.0
 """Seconds a ply that no sensor saw waits while another is as likely: by then the next dump has come."""
 COMPANION_HOLD = 15.0
 """Seconds a ply waits while another piece of its player, lifted with it, is out of its place."""
+EXCUSE_AFTER = 1.0
+"""Seconds before the ply that was answered from which a square must have stood as it does to be excused."""
+GIVE_UP = 5.0
+"""Seconds at rest after which a position that nothing explains after a gap is taken as it stands (`record_gap`)."""
 DOUBT_AFTER = 0.6
 """Seconds of contradiction after which lost and misread reports are thought of."""
 RETRACT_HOLD = 2.5
 """Seconds a published ply stays while its piece is merely in the air."""
-CONFIRM_MARGIN = 1.0
+CONFIRM_MARGIN = 1.5
 """Square-seconds by which every contradicting rival must be behind."""
 REPLY_REST = 0.8
 """Seconds after the reply before it confirms a ply that nobody pressed on."""
@@ -80,6 +84,18 @@ Conclusion = Retracted | Played | Confirmed
 
 
 @dataclass(slots=True)
+class Gap:
+    """A time in which the board was away."""
+
+    since: float
+    """When it came back."""
+    lines: int | None = None
+    """How many lines of a few plies lead to what stands now; None: not known yet."""
+    tried: float | None = None
+    """The change of the board after which that was last looked for."""
+
+
+@dataclass(slots=True)
 class Press:
     """A press whose ply is not confirmed yet."""
 
@@ -108,6 +124,8 @@ class Follow:
         """A ply against the rules that seems to stand, and since when."""
         self.doubted: float | None = None
         """The change of the board that has been thought over already."""
+        self.gap: Gap | None = None
+        """The board was away, and what stands now is not explained yet; kept until the next ply is confirmed."""
         self.disputed = False
         """Two pieces of one side have moved before its press: neither is the ply until one is put back."""
 
@@ -116,20 +134,20 @@ class Follow:
     def changed(self, at: float) -> None:
         """The board has changed at `at`."""
         self.rivals.advance(at)
-        self.rivals.changed(at)
+        self.rivals.changed()
         self._weigh_reply(at)
 
     def echo(self, bit: int, piece: Piece | None, at: float) -> None:
         """A square reported what it was thought to hold already."""
         self.rivals.advance(at)
         self.rivals.echo(bit, piece)
-        self.rivals.changed(at)
+        self.rivals.changed()
 
     def pressed(self, side: Side, at: float, readings: Readings | None) -> None:
         """`side` has pressed the clock."""
         self.rivals.advance(at)
         self.rivals.pressed(side, at)
-        if self.rivals.best.node.turn == side and self.rivals.best.rate > 0:
+        if self.rivals.best.rate > 0:
             self.rivals.doubt()
         self.presses.append(Press(side, at, readings))
 
@@ -142,20 +160,11 @@ class Follow:
         self._suspect = None
         self.disputed = False
 
-    def bridge(self, at: float) -> int:
-        """The board was away: add every line of a few plies that leads to what stands now; return how many there are.
-
-        They are inferred: no sensor saw them. Of several that reach the same position the rivals keep the first.
-        """
-        best = self.rivals.best
-        if best.rate == 0:
-            return 1
-        lines = paths(best.node, self.board)
-        for line in lines:
-            rival = best
-            for ply in line:
-                rival = self.rivals.infer(rival, ply, at)
-        return len(lines)
+    def lost(self, at: float) -> None:
+        """The board was away and is back: what stands now may be several plies further on."""
+        self.gap = Gap(at)
+        self.rivals.advance(at)
+        self.rivals.weigh()
 
     # --- what comes out -----------------------------------------------------------------------------------------
 
@@ -165,6 +174,7 @@ class Follow:
         self.deadline = self.rivals.next_change()
         found: list[Conclusion] = self._dispute(at)
         self._amend(at)
+        self._bridge(at)
         self._doubt(at)
         self._complete_irregular(at)
         best = self.rivals.best
@@ -181,6 +191,7 @@ class Follow:
                 if not self._ready(rival, best, at):
                     break
                 found.append(Played(rival))
+                self.rivals.excuse(min(self.tip.at, rival.at) - EXCUSE_AFTER)
                 self.tip = rival
         found += self._confirm(at)
         return found
@@ -312,7 +323,7 @@ class Follow:
 
     def _doubt(self, at: float) -> None:
         """What stands is not explained: perhaps a report was lost, or a piece misread."""
-        if self.rivals.best.rate < 1.0 or self.doubted == self.board.last_change:
+        if self.rivals.best.rate < 1.0 or self.doubted == self.board.last_change or self.unexplained_gap is not None:
             return
         due = self.board.last_change + DOUBT_AFTER
         if at < due:
@@ -320,6 +331,40 @@ class Follow:
             return
         self.doubted = self.board.last_change
         self.rivals.doubt()
+
+    def _bridge(self, at: float) -> None:
+        """Look for the plies that were made while the board was away.
+
+        Of several lines that reach the same position the rivals keep the first; they are inferred: nothing saw them.
+        """
+        gap = self.gap
+        if gap is None or gap.lines is not None:
+            return
+        best, last = self.rivals.best, self.board.last_change
+        if best.rate == 0:
+            gap.lines = 1
+            return
+        if gap.tried == last:
+            return
+        due = max(gap.since, last) + SETTLE
+        if at < due:
+            self._wake(due)
+            return
+        gap.tried = last
+        found = paths(best.node, self.board)
+        for line in found:
+            rival = best
+            for ply in line:
+                rival = self.rivals.infer(rival, ply, at)
+        if found:
+            gap.lines = len(found)
+
+    @property
+    def unexplained_gap(self) -> float | None:
+        """When to give up looking for what was played while the board was away; None if that is explained."""
+        if self.gap is None or self.gap.lines is not None:
+            return None
+        return max(self.gap.since, self.board.last_change) + GIVE_UP
 
     def _amend(self, at: float) -> None:
         """A capture that was pressed on although other pieces than its own are gone was no legal one."""

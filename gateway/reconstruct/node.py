@@ -92,7 +92,7 @@ class Node:
 
     def contradiction(self, board: Observed) -> float:
         """How much the board contradicts this position, in squares, 0 to `MOST`."""
-        differing = self.difference(board)
+        differing = self.difference(board) & ~board.excused
         if not differing:
             return 0.0
         own = self.own

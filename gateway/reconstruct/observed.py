@@ -90,6 +90,8 @@ class Observed:
         self.pieces_known = True
         self.known = False
         """True once a whole position has been read."""
+        self.excused = 0
+        """Squares that have contradicted the game for long: a lost report, or a piece nobody puts right."""
         self.last_change = NEVER
         self.changed_at = [NEVER] * geometry.size
         self.lifted_at = [NEVER] * geometry.size
@@ -106,6 +108,7 @@ class Observed:
         """
         index = self.geometry.index[square]
         self.changed_at[index] = self.last_change = at
+        self.excused &= ~(1 << index)
         if piece is None:
             self.lifted_at[index] = at
         if self._piece[index] == piece:
@@ -113,22 +116,23 @@ class Observed:
         self._put(index, piece)
         return True
 
-    def load(self, pieces: Mapping[Square, Piece], at: float, *, first: bool = False) -> list[int]:
+    def load(self, pieces: Mapping[Square, Piece], at: float, *, unseen: bool = False) -> list[int]:
         """Take a whole position; return the squares that differ from what was known.
 
-        A `first` position is no change: nothing is known of when its pieces came.
+        `unseen`: nothing is known of when its pieces came, for it is the first, or the board was away.
         """
         changed = []
         for square, index in self.geometry.index.items():
             piece = pieces.get(square)
             if self._piece[index] != piece:
                 self._put(index, piece)
+                self.excused &= ~(1 << index)
                 changed.append(index)
-                if not first:
+                if not unseen:
                     self.changed_at[index] = at
                     if piece is None:
                         self.lifted_at[index] = at
-        if changed and not first:
+        if changed:
             self.last_change = at
         self.known = True
         return changed
@@ -154,6 +158,7 @@ class Observed:
             "pieces": self.pieces(),
             "pieces_known": self.pieces_known,
             "known": self.known,
+            "excused": self.excused,
             "last_change": _time_out(self.last_change),
             "changed_at": {name: self.changed_at[i] for name, i in index.items() if self.changed_at[i] != NEVER},
             "lifted_at": {name: self.lifted_at[i] for name, i in index.items() if self.lifted_at[i] != NEVER},
@@ -165,6 +170,7 @@ class Observed:
         for square, piece in state["pieces"].items():
             self._put(index[square], piece)
         self.pieces_known, self.known = state["pieces_known"], state["known"]
+        self.excused = state["excused"]
         self.last_change = NEVER if state["last_change"] is None else state["last_change"]
         for name, at in state["changed_at"].items():
             self.changed_at[index[name]] = at

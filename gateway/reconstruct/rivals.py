@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from gateway.events import OTHER, Piece, Side
 from gateway.reconstruct.node import Extension, Node
-from gateway.reconstruct.observed import NEVER, Observed
+from gateway.reconstruct.observed import NEVER, Observed, bits
 
 Source = Literal["board", "command", "inferred"]
 
@@ -34,6 +34,8 @@ LOOKAHEAD = 0.3
 STALE = 0.3
 """A ply whose arrival stood there before, as far as was reported."""
 TAKEBACK = 0.35
+"""A ply taken back; the second costs more, for it looks like a repetition."""
+TAKEBACK_AGAIN = 0.65
 PRESS = 0.6
 """A press by a player who has not moved, by that rival's reading."""
 EARLY_REPLY = 0.15
@@ -135,7 +137,13 @@ class Rivals:
                     soonest = at
         return soonest
 
-    def changed(self, at: float) -> None:
+    def weigh(self) -> None:
+        """The board has changed: weigh every rival anew."""
+        for rival in self.beam:
+            rival.rate = rival.node.contradiction(self.board)
+        self._sort()
+
+    def changed(self) -> None:
         """The board has changed: weigh every rival anew and extend those near the best."""
         for rival in self.beam:
             rival.rate = rival.node.contradiction(self.board)
@@ -158,7 +166,7 @@ class Rivals:
     def doubt(self) -> None:
         """The ordinary plies explain too little: also believe plies of which a report was lost or misread."""
         found = []
-        for rival in self.beam[:2]:
+        for rival in (*self.beam[:2], *self._before(self.best)):
             if rival.rate > 0:
                 found += [
                     self._extended(rival, extension, "board", STALE)
@@ -170,6 +178,22 @@ class Rivals:
                 ]
         if found:
             self._grow(found)
+
+    def _before(self, best: Rival) -> list[Rival]:
+        """The best reading without its last ply, which may have been another."""
+        if best.parent is None:
+            return []
+        back = self._returned(best, best.parent)
+        back.cost = best.cost
+        return [back]
+
+    def excuse(self, since: float) -> None:
+        """Squares that contradict the best reading and have not changed since `since` say nothing of what follows."""
+        differing = self.best.node.difference(self.board) & ~self.board.excused
+        old = sum(1 << bit for bit in bits(differing) if self.board.changed_at[bit] < since)
+        if old:
+            self.board.excused |= old
+            self.weigh()
 
     def believe(self, rival: Rival, ply: Any, at: float, cost: float, *, legal: bool) -> Rival:
         """Add a ply that the reader itself would not have believed."""
@@ -242,7 +266,7 @@ class Rivals:
     def _returned(self, rival: Rival, back: Rival) -> Rival:
         """The game as it was at `back`, reached by taking back what `rival` had after it."""
         rate = back.node.contradiction(self.board)
-        cost = rival.cost + TAKEBACK
+        cost = rival.cost + TAKEBACK + TAKEBACK_AGAIN * (rival.depth - back.depth - 1)
         return Rival(back.node, back.parent, back.ply, back.legal, back.source, back.at, back.depth, cost, rate)
 
     def _sort(self) -> None:
