@@ -12,6 +12,7 @@ import chess.pgn
 
 from gateway import pdn
 from gateway.draughts import Position
+from gateway.simulate.games import thinks
 from gateway.simulate.score import Ply, Score, chess_ply, chess_score, draughts_ply, draughts_score
 
 
@@ -31,17 +32,6 @@ def data_folder() -> Path:
     return folder
 
 
-def clock_thinks(game: chess.pgn.Game, increment: float) -> list[float | None]:
-    """Seconds that each ply took by the clock comments; None where a reading is missing or made no sense."""
-    readings: list[float | None] = [node.clock() for node in game.mainline()]
-    thinks: list[float | None] = []
-    for index, reading in enumerate(readings):
-        before = readings[index - 2] if index >= 2 else None
-        took = None if reading is None or before is None else before - reading + increment
-        thinks.append(took if took is not None and 0 <= took < 3600 else None)
-    return thinks
-
-
 @cache
 def _pgn_moves() -> tuple[tuple[str, str, tuple[chess.Move, ...], tuple[float | None, ...]], ...]:
     """Name, result, moves and times of every usable chess game: cheap to keep, while scores are made when asked for."""
@@ -58,7 +48,14 @@ def _pgn_moves() -> tuple[tuple[str, str, tuple[chess.Move, ...], tuple[float | 
                 if game.errors or len(moves) < 10 or game.board().fen() != chess.STARTING_FEN:
                     continue
                 name = f"{path.stem}#{index}"
-                found.append((name, game.headers.get("Result", "*"), moves, tuple(clock_thinks(game, increment))))
+                found.append(
+                    (
+                        name,
+                        game.headers.get("Result", "*"),
+                        moves,
+                        tuple(thinks([node.clock() for node in game.mainline()], increment)),
+                    )
+                )
     if not found:
         raise NoGamesError(f"{data_folder() / 'chess_pgn'} holds no games")
     return tuple(found)
@@ -67,8 +64,8 @@ def _pgn_moves() -> tuple[tuple[str, str, tuple[chess.Move, ...], tuple[float | 
 def chess_game(seed: int) -> Score:
     """A real game, chosen by seed."""
     games = _pgn_moves()
-    name, result, moves, thinks = games[Random(seed).randrange(len(games))]
-    return chess_score(chess.Board(), moves, thinks, result, name)
+    name, result, moves, times = games[Random(seed).randrange(len(games))]
+    return chess_score(chess.Board(), moves, times, result, name)
 
 
 @cache

@@ -118,7 +118,7 @@ class Board:
 
     def trace(self, clock: ClockModel | None) -> Trace:
         """Everything that the host hears."""
-        sampled = self._sampled()
+        sampled = self.sampled()
         seen: dict[int, float] = {}
         heard: list[Timed] = []
         if self.model.reports == "positions":
@@ -144,7 +144,7 @@ class Board:
 
     # --- sampling -----------------------------------------------------------------------------------------------
 
-    def _sampled(self) -> list[Sampled]:
+    def sampled(self) -> list[Sampled]:
         """What the scans find changed, in order of time."""
         by_square: dict[Square, list[Change]] = {}
         for change in self.performance.changes():

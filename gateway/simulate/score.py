@@ -67,9 +67,6 @@ class Score:
     result: str = "*"
     ended_by: str | None = None
     """`checkmate`, `stalemate`, `no_moves`, `no_pieces` where the last position ends the game by itself."""
-    base: float | None = None
-    """Seconds on each clock at the start, where the source says so."""
-    increment: float | None = None
     detours: Mapping[int, tuple[Ply, ...]] = field(default_factory=dict)
     """Index of a ply -> plies that are played before it and taken back."""
     name: str = ""
@@ -150,8 +147,6 @@ def chess_score(
     thinks: Sequence[float | None] = (),
     result: str = "*",
     name: str = "",
-    base: float | None = None,
-    increment: float | None = None,
 ) -> Score:
     """A chess or Chess960 game from `board` (which is left as it was)."""
     board = board.copy(stack=False)
@@ -162,7 +157,7 @@ def chess_score(
         plies.append(chess_ply(board, move, thinks[index] if index < len(thinks) else None))
         board.push(move)
     ended_by = "checkmate" if board.is_checkmate() else "stalemate" if board.is_stalemate() else None
-    return Score(game, start_fen, start, tuple(plies), result, ended_by, base, increment, {}, name)
+    return Score(game, start_fen, start, tuple(plies), result, ended_by, name=name)
 
 
 # --- draughts ---------------------------------------------------------------------------------------------------
@@ -174,7 +169,7 @@ def draughts_name(departure: int, arrival: int, captured: Iterable[int]) -> str:
     return f"{departure}x{arrival}:{','.join(map(str, taken))}" if taken else f"{departure}-{arrival}"
 
 
-def draughts_ply(position: draughts.Position, ply: draughts.Ply) -> Ply:
+def draughts_ply(position: draughts.Position, ply: draughts.Ply, think: float | None = None) -> Ply:
     """The work that a legal `ply` asks for."""
     piece = position.piece_at(ply.departure)
     if piece is None:
@@ -195,17 +190,22 @@ def draughts_ply(position: draughts.Position, ply: draughts.Ply) -> Ply:
         path=tuple(str(square) for square in ply.path[1:-1]),
         victims=tuple((str(square), standing[str(square)]) for square in ply.captured),
         elsewhere=tuple(str(square) for square in sorted(elsewhere)),
+        think=think,
     )
 
 
 def draughts_score(
-    position: draughts.Position, plies: Iterable[draughts.Ply], result: str = "*", name: str = ""
+    position: draughts.Position,
+    plies: Iterable[draughts.Ply],
+    result: str = "*",
+    name: str = "",
+    thinks: Sequence[float | None] = (),
 ) -> Score:
     """A draughts game from `position`."""
     start_fen, start = position.fen(), position.pieces()
     score = []
-    for ply in plies:
-        score.append(draughts_ply(position, ply))
+    for index, ply in enumerate(plies):
+        score.append(draughts_ply(position, ply, thinks[index] if index < len(thinks) else None))
         position = position.after(ply)
     sides = {"w": "white", "b": "black"}
     has_pieces = any(sides[piece.lower()] == position.turn for piece in position.pieces().values())
