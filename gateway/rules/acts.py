@@ -73,8 +73,10 @@ OF_THE_BOARD = AT_THE_PRESS | {"displaced_piece", "piece_removed_without_capture
 """About what stands, whether or not somebody completed a turn by it."""
 IN_HAND = 5.0
 """Seconds after the press for which a player who has not moved may still have his own piece in the hand."""
-EARLY_LIFT = 0.5
-"""A piece lifted less than this before the press may be the opponent's, who is about to reply."""
+EARLY_LIFT = 0.9
+"""Seconds before the press in which the opponent may have lifted his piece, to reply at once."""
+REPLY_IN_HAND = 2.3
+"""Seconds after the press for which a piece lifted before may still be in the hand of the opponent, who replies."""
 UNTIMED = 20.0
 """Seconds of rest that complete a turn where no clock can."""
 REMOVED_WAIT = 30.0
@@ -118,6 +120,8 @@ class Acts:
     def __init__(self) -> None:
         self._blamed: dict[Square, float] = {}
         """Squares that differ because of a fault already found, and when they had last changed then."""
+        self._clean: tuple[float, int] | None = None
+        """The press, and the ply, with which a turn was completed that left nothing to say."""
 
     def look(self, seen: Situation) -> Iterator[Finding]:
         """What was left behind, or stands."""
@@ -126,12 +130,33 @@ class Acts:
         game = seen.game
         assert game is not None
         yield from _recorded(seen, game)
-        pressed = list(_pressed(seen, game))
+        pressed = list(self._pressed(seen, game))
         if pressed:
             index, changed = seen.board.geometry.index, seen.board.changed_at
             differing = Turn(game.position, seen.board.pieces()).differing
             self._blamed = {square: changed[index[square]] for square in differing}
         yield from pressed or self._standing(seen, game)
+
+    def _pressed(self, seen: Situation, game: Game) -> Iterator[Finding]:
+        """What is wrong with the turn of the player who pressed last, while the opponent has not replied."""
+        press = seen.history.last_press()
+        base = None if press is None else _base(press, game)
+        if press is None or base is None or seen.clock.one_running == press.side or self._clean == (press.at, base):
+            return
+        stands = seen.board.pieces()
+        now = Turn(game.record.position_at(base), stands, chess960=game.kind == "chess960")
+        turn, since = replace(now, stands=_left_at(seen, press, stands)), press.at
+        if explain(turn) is None or explain(now) is None:
+            # What the opponent does from here on is no matter of this turn.
+            self._clean = press.at, base
+            return
+        if _hand_full(turn) or _touched_again(seen, press, explain(turn)):
+            # What he had in the hand when he pressed may have come down since, and what he had left may be put right.
+            later = [touch.at for touch in seen.history.touched_since(press.at) if touch.now is not None]
+            turn, since = replace(now, stands=stands | _lifted_since(seen, press, now)), max([since, *later])
+        fault = explain(turn)
+        if fault is not None and fault.kind != "displaced_piece" and _fair(seen, fault, press, turn):
+            yield from _left_behind(seen, game, fault, turn, press, since)
 
     def _standing(self, seen: Situation, game: Game) -> Iterator[Finding]:
         index, changed = seen.board.geometry.index, seen.board.changed_at
@@ -166,32 +191,18 @@ def _base(press: Press, game: Game) -> int | None:
     return base if game.record.position_at(base).turn == press.side else None
 
 
-def _pressed(seen: Situation, game: Game) -> Iterator[Finding]:
-    """What is wrong with the turn of the player who pressed last, while the opponent has not replied."""
-    press = seen.history.last_press()
-    base = None if press is None else _base(press, game)
-    if press is None or base is None or seen.clock.one_running == press.side:
-        return
-    stands = seen.board.pieces()
-    now = Turn(game.record.position_at(base), stands, chess960=game.kind == "chess960")
-    if explain(now) is None:
-        return
-    turn, since = replace(now, stands=_left_at(seen, press, stands)), press.at
-    if explain(turn) is None:
-        return
-    if _hand_full(turn):
-        # What he had in the hand when he pressed may have come down since; what he lifts later is another matter.
-        later = [touch for touch in seen.history.touched_since(press.at) if touch.now is not None]
-        since = max([since, *(touch.at for touch in later)])
-        turn = replace(now, stands=stands | _lifted_since(seen, press, now))
-    fault = explain(turn)
-    if fault is None or fault.kind == "displaced_piece" or not _fair(seen, fault, press, turn):
-        return
+def _left_behind(
+    seen: Situation, game: Game, fault: Fault, turn: Turn, press: Press, since: float
+) -> Iterator[Finding]:
+    base = press.ply if press.turn == press.side else press.ply - 1
     wait = 0.0 if fault.kind in AT_THE_PRESS else None
     if _in_the_hand(fault, turn):
         since, wait = press.at, IN_HAND
+    elif fault.kind == "piece_removed_without_capture" and turn.owner(fault.evidence["piece"]) != turn.side:
+        since, wait = press.at, max(REPLY_IN_HAND, seen.debounce(fault.kind))
     key = _key(fault, base + 1, press.at)
-    if any(told.key == key and told.kind == fault.kind and not told.open for told in seen.told):
+    settled = any(told.key == key and told.kind == fault.kind and not told.open for told in seen.told)
+    if settled and fault.kind not in OF_THE_BOARD:
         return
     yield _finding(seen, game, fault, turn, since, key, base, wait=wait, press=press)
     yield from _both_kings(seen, game, fault, turn, since, base)
@@ -215,6 +226,13 @@ def _hand_full(turn: Turn) -> bool:
     gone = sum(turn.owner(piece) == turn.side for piece in turn.gone.values())
     come = sum(turn.owner(piece) in (turn.side, None) for piece in turn.come.values())
     return gone > come
+
+
+def _touched_again(seen: Situation, press: Press, fault: Fault | None) -> bool:
+    """Whether the squares of a fault have changed since the press."""
+    return fault is not None and any(
+        touch.at > press.at and touch.square in fault.squares for touch in seen.history.touched_since(press.at)
+    )
 
 
 def _lifted_since(seen: Situation, press: Press, turn: Turn) -> dict[Square, Piece]:
@@ -281,7 +299,10 @@ def _entry(
     base = played.ply - 1
     turn = Turn(game.record.position_at(base), entry.position.pieces(), chess960=game.kind == "chess960")
     fault = explain(turn)
-    if fault is None or fault.kind == "displaced_piece":
+    if fault is None:
+        # What stands is legal after all: the record has yet to see it.
+        return
+    if fault.kind == "displaced_piece":
         move = entry.move.notation
         fault = Fault("illegal_move", turn.side, {"move": move}, (played.origin, played.target), {"move": move})
     since, wait = (press.at, None) if press else (played.arrived, 0.0)
@@ -310,6 +331,9 @@ def _standing(seen: Situation, game: Game, stands: dict[Square, Piece]) -> Itera
     if not turn.differing or _taken_back(game, stands) or _flickers(seen, turn):
         return
     changed = seen.board.last_change
+    if running is not None and not turn.come and all(turn.owner(piece) == running for piece in turn.gone.values()):
+        # All that is different is in the hand of the player who is thinking.
+        return
     taken = _king_captured(seen, game, stands)
     if taken is not None:
         yield _finding(seen, game, taken, turn, changed, _key(taken, game.record.ply, changed), game.record.ply)

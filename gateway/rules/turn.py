@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import chess
@@ -54,10 +54,10 @@ class Turn:
     def other(self) -> Side:
         return OTHER[self.before.turn]
 
-    @cached_property
+    @property
     def expected(self) -> Mapping[Square, Piece]:
         """What stood before."""
-        return self.before.pieces()
+        return _expected(_Same(self.before))
 
     @cached_property
     def differing(self) -> frozenset[Square]:
@@ -95,15 +95,15 @@ class Turn:
                 found[square] = (expected, seen)
         return found
 
-    @cached_property
+    @property
     def legal(self) -> list[tuple[str, Change]]:
-        """Every legal ply by its notation, with its change."""
-        return list(_changes(self.before))
+        """Every legal ply by its notation, with its change; the square that the piece leaves comes first."""
+        return _legal(_Same(self.before))
 
-    @cached_property
+    @property
     def legal_of_other(self) -> list[tuple[str, Change]]:
         """What the other side could play, if it were to move."""
-        return list(_changes(_passed(self.before)))
+        return _legal_of_other(_Same(self.before))
 
     def fits(self, changes: list[tuple[str, Change]]) -> str | None:
         """The notation of the ply that explains everything, if one does."""
@@ -118,6 +118,34 @@ class Turn:
     def come(self) -> Mapping[Square, Piece]:
         """Where a piece stands that did not stand there."""
         return {s: self.stands[s] for s in self.differing if s in self.stands}
+
+
+class _Same:
+    """A position as the key of a cache: positions are never changed, so the same object is the same position."""
+
+    def __init__(self, position: GamePosition) -> None:
+        self.position = position
+
+    def __hash__(self) -> int:
+        return id(self.position)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self.position is other.position
+
+
+@lru_cache(maxsize=64)
+def _expected(key: _Same) -> Mapping[Square, Piece]:
+    return key.position.pieces()
+
+
+@lru_cache(maxsize=64)
+def _legal(key: _Same) -> list[tuple[str, Change]]:
+    return list(_changes(key.position))
+
+
+@lru_cache(maxsize=64)
+def _legal_of_other(key: _Same) -> list[tuple[str, Change]]:
+    return list(_changes(_passed(key.position)))
 
 
 def _changes(position: GamePosition) -> Iterator[tuple[str, Change]]:
