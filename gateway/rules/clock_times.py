@@ -167,6 +167,9 @@ def _explained(taken: Step, seen: Situation) -> bool:
     if one(taken.before) is not None and taken.seconds > GAP:
         return True
     control = seen.time_control
+    if all(0 < taken.change(side) <= _increment(seen, side) + TOLERANCE for side in SIDES):
+        # Two presses between two reports.
+        return True
     for side in SIDES:
         surplus = taken.surplus(side)
         n = _completed(seen, side)
@@ -178,6 +181,12 @@ def _explained(taken: Step, seen: Situation) -> bool:
             continue
         return False
     return True
+
+
+def _increment(seen: Situation, side: Side) -> int:
+    """What a press of `side` may credit at most."""
+    period = seen.time_control.period_at(_completed(seen, side))
+    return max(period.increment, period.delay) if period else USUAL_INCREMENT
 
 
 def _first_bonus(taken: Step, seen: Situation, n: int) -> int:
@@ -419,6 +428,8 @@ class ClockDefect:
         self._window: deque[tuple[float, float, int]] = deque()
         """Running time and what it took off the reading, by step; the number tells the turns apart."""
         self._turn = 0
+        self._settled = False
+        """A report has come within this turn, so that the next one can be measured from it."""
         self._still: tuple[Side, float, float] | None = None
         """Whose display stands still, at what reading, since when."""
         self._seconds_shown = False
@@ -478,9 +489,13 @@ class ClockDefect:
     # --- a clock that runs too fast or too slow -----------------------------------------------------------------
 
     def _measure(self, taken: Step, seen: Situation) -> None:
-        side = taken.runs
+        side, settled = taken.runs, self._settled
+        self._settled = side is not None
         if side is None:
             self._turn += 1
+            return
+        if not settled:
+            # A board reports a reading when it changes: from a press to the first change is a part of a second.
             return
         if abs(taken.surplus(side)) > TOLERANCE or taken.seconds > GAP or taken.after.reading(side) <= 0:
             # Changed by hand, or reports are missing.
@@ -507,6 +522,7 @@ class ClockDefect:
         return [
             [list(item) for item in self._window],
             self._turn,
+            self._settled,
             self._still and list(self._still),
             self._seconds_shown,
             self._drift,
@@ -514,7 +530,7 @@ class ClockDefect:
         ]
 
     def restore(self, state: list[Any]) -> None:
-        window, self._turn, still, self._seconds_shown, self._drift, self._since = state
+        window, self._turn, self._settled, still, self._seconds_shown, self._drift, self._since = state
         self._window = deque((a, b, c) for a, b, c in window)
         self._still = still and (still[0], still[1], still[2])
 

@@ -17,6 +17,8 @@ from gateway.rules.readings import SIDES, Step, period_added, step
 
 AGREEING = 4
 """Presses that agree with the moves before it is known which half is White's, and that say that it is no longer."""
+THOUGHT = 1.0
+"""Seconds after a press from which a ply is no reply made before it."""
 HASTE = 1.0
 """Seconds between two plies below which nobody plays: moves are being shown."""
 FALLS = 3
@@ -218,14 +220,25 @@ class ClockPositionChanged:
             return
         if record.turn == OTHER[side]:
             self._known, self._against, self._since = min(self._known + 1, AGREEING), 0, None
-        else:
+        elif _thought(seen):
             self._against += 1
+        else:
+            # A reply before the press looks the same.
+            self._against = 0
 
     def state(self) -> list[Any]:
         return [self._known, self._against, self._ply, self._since]
 
     def restore(self, state: list[Any]) -> None:
         self._known, self._against, self._ply, self._since = state
+
+
+def _thought(seen: Situation) -> bool:
+    """Whether the last ply came well after the press before this one: its maker thought while the other clock ran."""
+    history = seen.history
+    if len(history.presses) < 2 or not history.played:
+        return False
+    return history.played[-1].arrived >= history.presses[-2].at + THOUGHT
 
 
 def _mapped_anew(seen: Situation) -> bool:

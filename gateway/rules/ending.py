@@ -30,8 +30,7 @@ SIGNAL = 3.0
 AUTOMATIC = ("dead_position", "fivefold", "seventy_five_moves")
 """Ends that the board does not show by itself."""
 RUNNING = 60.0
-"""Seconds for which a running clock is waited for before the start position is no takeback."""
-PUT_BACK = 10.0
+"""Seconds for which pieces may stand so while a clock runs."""
 MANY_CHANGES = 20
 ANALYSIS = 60.0
 WINNER: dict[str, Side] = {"1-0": "white", "0-1": "black"}
@@ -213,9 +212,11 @@ class ResultMissing:
             return
         if not self._put_away(game.position, seen):
             return
-        quiet = seen.board.last_change
-        since = max(quiet, seen.history.stopped_at or quiet) if seen.clock.running == "none" else quiet + RUNNING
-        yield Finding("result_missing", since)
+        quiet = max(seen.board.last_change, seen.history.game_at or 0.0)
+        if seen.clock.running == "none":
+            yield Finding("result_missing", max(quiet, seen.history.stopped_at or quiet))
+        else:
+            yield Finding("result_missing", quiet, wait=RUNNING)
 
     @staticmethod
     def _put_away(position: GamePosition, seen: Situation) -> bool:

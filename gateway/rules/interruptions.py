@@ -209,7 +209,9 @@ class RecordGap:
         self._after_the_link(seen)
         for key, since, ply in self._gaps:
             evidence = {"after_ply": ply, "placement": seen.board.placement()}
-            yield Finding("record_gap", since, key=key, facts={"ply": ply}, evidence=evidence)
+            # A position that was set has been waited for already.
+            wait = 0.0 if key.startswith("set") else None
+            yield Finding("record_gap", since, key=key, facts={"ply": ply}, evidence=evidence, wait=wait)
 
     def _begun(self, game: Game, seen: Situation) -> bool:
         """The clock was seen to start over a start put up wrong: no gap, all that was played was seen."""
