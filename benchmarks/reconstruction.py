@@ -12,20 +12,23 @@ from __future__ import annotations
 import argparse
 import itertools
 import math
-import multiprocessing
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import partial
 from random import Random
 from typing import Protocol
 
 from benchmarks.games import NoGamesError, chess960_game, chess_game, draughts_game, with_takeback
 from benchmarks.settle import WAITS, Settle
+from gateway.arbiter import Arbiter
 from gateway.config import BoardConfig, ClockConfig, TableConfig
 from gateway.events import (
     Alert,
     BoardDump,
+    Command,
     Event,
     FieldUpdate,
     GameEnded,
@@ -70,6 +73,8 @@ class Case:
     performance: Performance
     trace: Trace
     table: TableConfig
+    begin: Command | None = None
+    """What an arbiter must say first, because the game starts from a position of its own."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +91,8 @@ class Row:
     cable_out: bool = False
     evening: int = 1
     """Games in a row, with analysis and set-up between."""
+    set_up: bool = False
+    """The games start from positions that an arbiter must name."""
 
     def case(self, seed: int) -> Case:
         """The game of this seed; the same for ever."""
@@ -102,7 +109,8 @@ class Row:
             board = replace(board, out=_outage(performance.games[0], rng))
         clock = ClockModel(self.pace.base, self.pace.increment, credited_at_start=rng.random() < 0.5)
         trace = Board(board, performance, scores[0].game, rng).trace(clock)
-        return Case(tuple(scores), performance, trace, self._table(scores[0]))
+        begin = Command("start_game", "start", "arbiter", {"start_fen": scores[0].start_fen}) if self.set_up else None
+        return Case(tuple(scores), performance, trace, self._table(scores[0]), begin)
 
     def _table(self, score: Score) -> TableConfig:
         speed = {"standard": "standard", "rapid": "rapid"}.get(self.pace.name, "blitz")
@@ -145,11 +153,13 @@ ROWS = (
     Row("draughts standard", "100 / 99.8 %", STANDARD, game=draughts_game),
     Row("draughts rapid", "100 / 99.8 %", RAPID_DRAUGHTS, game=draughts_game),
     Row("draughts blitz", "99.9 / 99 %", DRAUGHTS_BLITZ, game=draughts_game),
+    Row("draughts problems", "-", DRAUGHTS_BLITZ, game=partial(draughts_game, problems=True), set_up=True),
     Row("occupancy rapid", "99.98 / 99.5 %", RAPID, board=OCCUPANCY),
     Row("occupancy blitz", "99 / 95 %", BLITZ, board=OCCUPANCY),
     Row("cable out, rapid", "99.8 / 97 %", RAPID, cable_out=True),
     Row("whole positions, rapid", "-", RAPID, board=WHOLE),
     Row("whole positions, blitz", "-", BLITZ, board=WHOLE),
+    Row("Bluetooth board, blitz", "-", BLITZ, board=replace(CLASSIC, period=0.45)),
 )  # fmt: skip
 
 
@@ -383,7 +393,10 @@ def deserved(irregularity: str, at: float, truth: Truth) -> bool:
 
 def table_reader(case: Case) -> Reader:
     """The reader of the gateway."""
-    return Table(case.table, "bench", EPOCH)
+    table = Table(case.table, "bench", EPOCH)
+    if case.begin:
+        Arbiter(table).command(case.begin, 0.0)
+    return table
 
 
 def run_one(task: tuple[int, int, bool, bool]) -> tuple[int, Verdict, Verdict]:
@@ -460,11 +473,11 @@ def run(rows: Sequence[int], games: int, first: int, jobs: int, own: bool, settl
     """Play the rows and print the table, a line as soon as it is known."""
     print("| " + " | ".join(HEADER) + " |\n|" + "---|" * len(HEADER), flush=True)
     notes: list[str] = []
-    with multiprocessing.Pool(jobs) as pool:
+    with ProcessPoolExecutor(jobs) as pool:
         for index in rows:
             mine, theirs = Verdict(), Verdict()
             tasks = [(index, seed, own, settle) for seed in range(first, first + games)]
-            for _, one, other in pool.imap_unordered(run_one, tasks, chunksize=4):
+            for _, one, other in pool.map(run_one, tasks, chunksize=4):
                 mine.add(one)
                 theirs.add(other)
             print("| " + " | ".join(cells(ROWS[index], mine, theirs)) + " |", flush=True)

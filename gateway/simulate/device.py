@@ -15,10 +15,12 @@ from typing import Final, Literal, NamedTuple
 
 from gateway.events import (
     BoardDump,
+    BoardLog,
     ClockTimes,
     FieldUpdate,
     GameKind,
     LinkState,
+    LogEntry,
     Observation,
     Piece,
     Senses,
@@ -52,6 +54,8 @@ class BoardModel:
     """At most this long from the sample to the host; order is kept."""
     out: tuple[float, float] | None = None
     """The cable is out from, to; a dump follows its return."""
+    log: bool = False
+    """After the cable's return the host asks for the board's own log of changes (DGT EE_MOVES, 8.3 s)."""
     dump_every: float | None = None
     """The host asks for a whole dump now and then."""
 
@@ -247,7 +251,17 @@ class Board:
         ]
         if clocks:
             back.append((on + 0.3, clocks[-1]))
+        if self.model.log:
+            after.append((on + 8.6, self._kept(sampled, on + 8.3)))
+            after.sort(key=lambda timed: timed[0])
         return before + back + after
+
+    def _kept(self, sampled: list[Sampled], until: float) -> BoardLog:
+        """All that the board has noted since it was switched on."""
+        start = self._read(self.performance.start)
+        told = [LogEntry(tag="power_up"), *(LogEntry(square, piece) for square, piece in start.items())]
+        told += [LogEntry(self._named(item.square), item.piece) for item in sampled if item.at <= until]
+        return BoardLog(tuple(told), complete=True)
 
 
 def _next_on_square(sampled: list[Sampled]) -> list[float]:
