@@ -22,6 +22,7 @@ from gateway.events import (
 from gateway.reconstruct.follow import Confirmed, Follow, Played, Retracted, RetractReason
 from gateway.reconstruct.observed import Observed
 from gateway.reconstruct.phase import CENTRE, node_of, over
+from gateway.reconstruct.rivals import Rival
 from gateway.reconstruct.saved import restored, saved
 from gateway.record import GamePosition, Record
 
@@ -141,6 +142,18 @@ class Game:
             self._arrivals.append(at)
             events += [move, MoveConfirmed(move.ply, None)]
         self.restart(at)
+        return events
+
+    def rewind(self, rival: Rival, at: float) -> list[Event]:
+        """Read again what came since `rival` was the best; a position that was set since is taken back."""
+        events: list[Event] = []
+        placed = [step.ply for step in self.record.placed if step.ply >= rival.depth]
+        if placed and placed[0]:
+            events = self.retract(placed[0], "correction")
+            self.follow.tip = rival.ancestor(placed[0] - 1)
+            self.follow.confirmed = min(self.follow.confirmed, placed[0] - 1)
+        if not placed or placed[0]:
+            self.follow.rewind(rival, at)
         return events
 
     def set_position(self, position: GamePosition, reason: Literal["command", "gap"], at: float) -> list[Event]:

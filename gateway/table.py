@@ -32,6 +32,7 @@ from gateway.events import (
     Identity,
     LinkChanged,
     LinkState,
+    LogEntry,
     Move,
     Numbered,
     Observation,
@@ -52,6 +53,7 @@ from gateway.reconstruct.phase import (
     over,
     start_position,
 )
+from gateway.reconstruct.rivals import Rival
 from gateway.record import GamePosition, Record
 from gateway.rules import Situation, Touch
 from gateway.rules.watch import Watch
@@ -67,6 +69,8 @@ RESUME_AFTER = 5.0
 """Seconds a clock must run over an unknown position before the game is taken up from it."""
 STOP_GRACE = 1.0
 """Seconds after both clocks stopped during which a ply may still arrive."""
+LOG_PACE = 0.4
+"""Seconds between two changes that a board kept: about a gesture's own pace."""
 DISMANTLED = 4.0
 """Squares of contradiction at which an awaited start position is given up."""
 
@@ -88,6 +92,16 @@ class Device:
     battery: int | None = None
     last_frame: float | None = None
     link: Link = field(default_factory=Link)
+
+
+@dataclass(frozen=True, slots=True)
+class Away:
+    """The moment at which the board went away."""
+
+    since: float
+    pieces: Mapping[Square, Piece]
+    rival: Rival
+    """The best reading then."""
 
 
 class Table:
@@ -133,6 +147,9 @@ class Table:
         self._running_since: float | None = None
         self._gap = False
         """The board was away: more may have happened than was seen."""
+        self._away: Away | None = None
+        """What stood when it went away, until its own log tells what it missed."""
+        self._log_read: float | None = None
 
     # --- what comes in ------------------------------------------------------------------------------------------
 
@@ -196,7 +213,9 @@ class Table:
                 self.device.serial = text
             case Battery(percent):
                 self.device.battery = percent
-            case Identity() | FrameRejected() | BoardLog():
+            case BoardLog(entries, complete):
+                self._log(entries, complete)
+            case Identity() | FrameRejected():
                 pass
 
     # --- numbers and stamps -------------------------------------------------------------------------------------
@@ -217,7 +236,7 @@ class Table:
             self._raw.pop(square, None)
         else:
             self._raw[square] = piece
-        seen = self.board.geometry.turned(square) if self.orientation == "rotated" else square
+        seen = self._seen(square)
         was = self.board.piece(self.board.geometry.index[seen])
         if self.board.set(seen, piece, self.at):
             self._touched.append(Touch(self.at, seen, was, piece))
@@ -244,16 +263,56 @@ class Table:
         elif first or changed:
             self._board_changed()
 
+    def _log(self, entries: tuple[LogEntry, ...], complete: bool) -> None:
+        """Changes that the board kept while nobody listened, in their order."""
+        changes = [(self._seen(entry.square), entry.piece) for entry in entries if entry.square is not None]
+        if complete:
+            self._missed(changes)
+            return
+        begin = self.at if self._log_read is None else self._log_read
+        self._log_read = self.at
+        self._replay(changes, begin)
+
+    def _missed(self, changes: list[tuple[Square, Piece | None]]) -> None:
+        """A whole log: read again what came since the board went away, this time in the order in which it came."""
+        away, self._away = self._away, None
+        game = self.game if self.game and self.game.phase == "play" else None
+        missed = None if away is None else missed_changes(away.pieces, changes)
+        if game is None or away is None or missed is None:
+            return
+        now = self.board.pieces()
+        self.board.load(away.pieces, away.since, unseen=True)
+        self.emit_all(game.rewind(away.rival, away.since))
+        self._replay(missed, away.since)
+        # What was reported after the log was written is newer than its end.
+        for square in sorted(now.keys() | self.board.pieces().keys()):
+            if self.board.set(square, now.get(square), self.at, echo=False):
+                self._board_changed()
+
+    def _replay(self, changes: list[tuple[Square, Piece | None]], begin: float) -> None:
+        """Take changes whose times are not known: evenly from `begin` on, no slower than hands are."""
+        pace = min(LOG_PACE, (self.at - begin) / max(1, len(changes)))
+        for number, (square, piece) in enumerate(changes, 1):
+            at = begin + pace * number
+            was = self.board.piece(self.board.geometry.index[square])
+            if self.board.set(square, piece, at):
+                self._touched.append(Touch(at, square, was, piece))
+                self._board_changed(at)
+
+    def _seen(self, square: Square) -> Square:
+        """A square of the board's own frame, as White sees it."""
+        return self.board.geometry.turned(square) if self.orientation == "rotated" else square
+
     def _as_white_sees(self, pieces: Mapping[Square, Piece]) -> dict[Square, Piece]:
         if self.orientation != "rotated":
             return dict(pieces)
         return {self.board.geometry.turned(square): piece for square, piece in pieces.items()}
 
-    def _board_changed(self) -> None:
-        if self.game and self.game.phase == "play":
-            self.game.follow.changed(self.at)
-        if self.next:
-            self.next.follow.changed(self.at)
+    def _board_changed(self, at: float | None = None) -> None:
+        """What stands is another than before; since `at`, or now."""
+        for game in (self.game, self.next):
+            if game and game.phase in ("play", "setup"):
+                game.follow.changed(self.at if at is None else at)
         self._look_for_start()
         self._look_for_signal()
 
@@ -465,6 +524,8 @@ class Table:
         self.emit(LinkChanged("board", state, detail))  # type: ignore[arg-type]
         if not up:
             self._gap = self.board.known
+            if self.game and self.game.phase == "play":
+                self._away = Away(self.at, self.board.pieces(), self.game.follow.rivals.best)
             if self.config.clock.driver == "board":
                 self._clock_changes(self.clock.gone())
 
@@ -653,6 +714,25 @@ class Table:
         self._signal = state["signal"] and tuple(state["signal"])
         self._gap = state["gap"]
         self.deadline = state["deadline"]
+
+
+def missed_changes(
+    before: Mapping[Square, Piece], changes: list[tuple[Square, Piece | None]]
+) -> list[tuple[Square, Piece | None]] | None:
+    """The changes of a whole log that came after `before` stood for the last time; None if it never did.
+
+    The log begins at power-up with an empty board.
+    """
+    pieces: dict[Square, Piece] = {}
+    last = None
+    for number, (square, piece) in enumerate(changes, 1):
+        if piece is None:
+            pieces.pop(square, None)
+        else:
+            pieces[square] = piece
+        if pieces == before:
+            last = number
+    return None if last is None else changes[last:]
 
 
 def _differing(expected: Mapping[Square, Piece], seen: Mapping[Square, Piece]) -> int:

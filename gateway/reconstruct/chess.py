@@ -48,8 +48,8 @@ class ChessNode(Node):
         board.push(ply)
         return ChessNode(board, victim)
 
-    def plies(self, board: Observed) -> Iterator[chess.Move]:
-        for move in self.board.generate_legal_moves():
+    def plies(self, board: Observed, departures: int) -> Iterator[chess.Move]:
+        for move in self.board.generate_legal_moves(departures):
             shown = board.piece(move.to_square)
             if move.promotion is None or (
                 chess.piece_symbol(move.promotion) == (shown.lower() if shown and shown != "?" else "q")

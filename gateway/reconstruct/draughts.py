@@ -44,8 +44,8 @@ class DraughtsNode(Node):
         _, white_kings, _, black_kings = self.masks
         return (white_kings & board.masks[0]) | (black_kings & board.masks[2])
 
-    def plies(self, board: Observed) -> Iterator[Ply]:
-        yield from self.legal
+    def plies(self, board: Observed, departures: int) -> Iterator[Ply]:
+        return (ply for ply in self.legal if BIT[ply.departure] & departures)
 
     # --- what may have been played ------------------------------------------------------------------------------
 

@@ -24,6 +24,8 @@ SLIDE_HOLD = 0.3
 TIE_HOLD = 1.2
 """Seconds a ply waits while another reading is as good."""
 TIE = 0.05
+GUESS = 0.3
+"""Square-seconds within which another reading is as good as one that was inferred."""
 GUESS_HOLD = 12.0
 """Seconds a ply that no sensor saw waits while another is as likely: by then the next dump has come."""
 COMPANION_HOLD = 15.0
@@ -51,6 +53,8 @@ UNTIMED = 20.0
 UPHEAVAL = 3.0
 """Squares of contradiction above which nothing new is published: the board is being knocked about or cleared."""
 
+UNBEGUN = 0.1
+"""Square-seconds against an inferred line whose first piece was not in the air already when the board went away."""
 AMENDED = 2.0
 """Square-seconds against a capture that took other pieces than its path allows."""
 
@@ -124,6 +128,8 @@ class Follow:
         """A ply against the rules that seems to stand, and since when."""
         self.doubted: float | None = None
         """The change of the board that has been thought over already."""
+        self.rewound: int | None = None
+        """The ply to which the reader went back to read again, and publish in the right order, what came after."""
         self.gap: Gap | None = None
         """The board was away, and what stands now is not explained yet; kept until the next ply is confirmed."""
         self.disputed = False
@@ -136,6 +142,14 @@ class Follow:
         self.rivals.advance(at)
         self.rivals.changed()
         self._weigh_reply(at)
+
+    def rewind(self, rival: Rival, at: float) -> None:
+        """Go back to the reading of `at`: what came since is about to be told again, in order."""
+        self.rivals.beam = [rival]
+        self.rivals.at = at
+        self.gap = None
+        self.rewound = rival.depth
+        self.rivals.weigh()
 
     def echo(self, bit: int, piece: Piece | None, at: float) -> None:
         """A square reported what it was thought to hold already."""
@@ -198,6 +212,8 @@ class Follow:
 
     def _common(self, best: Rival) -> Rival:
         """The last ply that the best rival and the published line share."""
+        if self.rewound is not None:
+            return self._common_from(self.rewound, best)
         a, b = best, self.tip
         a, b = a.ancestor(b.depth), b.ancestor(a.depth)
         while a is not b and not (a.ply == b.ply and a.node.key == b.node.key):
@@ -205,6 +221,16 @@ class Follow:
                 break
             a, b = a.parent, b.parent
         return b
+
+    def _common_from(self, depth: int, best: Rival) -> Rival:
+        """The same after a rewind: the order of the plies is known now, so that it counts too."""
+        self.rewound = None
+        common = self.tip.ancestor(depth)
+        for old, new in zip(self.tip.line(depth), best.line(depth), strict=False):
+            if old.ply != new.ply:
+                break
+            common = old
+        return common
 
     def _may_retract(self, best: Rival, new: list[Rival], at: float) -> bool:
         """A published ply goes when another takes its place, when the board shows it undone, or after a while."""
@@ -222,7 +248,7 @@ class Follow:
         if not new:
             return "takeback"
         old = self.tip.line(common.depth)[0]
-        if new[0].at - old.at <= SLIDE_TIME and _departure(new[0]) == _departure(old):
+        if new[0].at - old.at <= SLIDE_TIME and departure_bit(new[0].ply) == departure_bit(old.ply):
             return "slide"
         return "correction"
 
@@ -241,6 +267,11 @@ class Follow:
             if at < due:
                 self._wake(due)
                 return False
+        if rival.source == "inferred" and self._tied(rival, GUESS):
+            due = self.board.last_change + GUESS_HOLD
+            if at < due:
+                self._wake(due)
+                return False
         if rival is not best:
             return True
         if rival.hidden:
@@ -250,8 +281,8 @@ class Follow:
             if at < due:
                 self._wake(due)
                 return False
-        if self._tied(rival):
-            due = self.board.last_change + (GUESS_HOLD if rival.source == "inferred" else TIE_HOLD)
+        if self._tied(rival, TIE):
+            due = self.board.last_change + TIE_HOLD
             if at < due:
                 self._wake(due)
                 return False
@@ -267,14 +298,15 @@ class Follow:
         differing = rival.node.difference(board) & parent.node.own & ~board.occupied
         if not differing:
             return False
-        left = board.lifted_at[_departure_bit(rival)]
+        left = board.lifted_at[departure_bit(rival.ply)]
         return any(left - 1.0 <= board.lifted_at[bit] <= rival.at for bit in bits(differing))
 
     def _pressed_since(self, side: Side, at: float) -> bool:
         return any(press.side == side and press.at >= at for press in self.presses)
 
-    def _tied(self, rival: Rival) -> bool:
-        bar = rival.score + TIE
+    def _tied(self, rival: Rival, within: float) -> bool:
+        """Whether another reading is as good, and has another ply in this one's place."""
+        bar = self.rivals.best.score + within
         for other in self.rivals.beam[1:]:
             if other.score > bar:
                 break
@@ -354,8 +386,11 @@ class Follow:
         found = paths(best.node, self.board)
         for line in found:
             rival = best
+            first = self.board.changed_at[departure_bit(line[0])] > best.at
             for ply in line:
-                rival = self.rivals.infer(rival, ply, at)
+                rival = self.rivals.infer(
+                    rival, ply, at, 0.0 if first or rival is not best else UNBEGUN, guessed=len(found) > 1
+                )
         if found:
             gap.lines = len(found)
 
@@ -410,6 +445,8 @@ class Follow:
         found: list[Conclusion] = []
         line = self.tip.line(self.confirmed)
         for index, rival in enumerate(line):
+            if rival.guessed:
+                continue
             press = self._press_on(rival, line[index + 1] if index + 1 < len(line) else None)
             replied = index + 1 < len(line)
             if press is None and not replied:
@@ -453,12 +490,6 @@ class Follow:
         return True
 
 
-def _departure(rival: Rival) -> Any:
-    """Where the ply's piece came from, as its game numbers squares."""
-    ply = rival.ply
-    return ply.from_square if isinstance(ply, chess.Move) else ply.departure
-
-
-def _departure_bit(rival: Rival) -> int:
-    ply = rival.ply
+def departure_bit(ply: Any) -> int:
+    """The square a ply comes from, as a bit's number."""
     return ply.from_square if isinstance(ply, chess.Move) else BIT[ply.departure].bit_length() - 1

@@ -11,12 +11,15 @@ LONGEST = 4
 """Plies that a gap may hide (catalogue, `record_gap`)."""
 WORK = 4000
 """Positions looked at before giving up: about a quarter of a second on a desktop."""
-REACH = 4
-"""Squares that one ply changes at most (castling)."""
+SPARE = 2
+"""Squares by which one of the plies may change more than two: castling four, en passant three."""
 
 
 def paths(node: Node, board: Observed) -> list[list[Any]]:
-    """All shortest lines of 1 to `LONGEST` plies that end in exactly what the board shows; [] if there are none."""
+    """All shortest lines of 1 to `LONGEST` plies that end in exactly what the board shows; [] if there are none.
+
+    Only pieces that are out of place move: one that went and came back leaves nothing to find.
+    """
     budget = [WORK]
     for length in range(1, LONGEST + 1):
         found = list(_search(node, board, length, budget))
@@ -26,13 +29,14 @@ def paths(node: Node, board: Observed) -> list[list[Any]]:
 
 
 def _search(node: Node, board: Observed, left: int, budget: list[int]) -> list[list[Any]]:
-    differing = node.difference(board).bit_count()
+    misplaced = node.difference(board)
+    differing = misplaced.bit_count()
     if left == 0:
         return [] if differing else [[]]
-    if differing > 2 * left + REACH - 2:
+    if differing > 2 * left + SPARE:
         return []
     found: list[list[Any]] = []
-    for ply in node.plies(board):
+    for ply in node.plies(board, misplaced):
         budget[0] -= 1
         if budget[0] < 0:
             return found

@@ -118,8 +118,8 @@ class Node:
         """The position after `ply`."""
         raise NotImplementedError
 
-    def plies(self, board: Observed) -> Iterator[Any]:
-        """All legal plies; promotions only to what the board shows."""
+    def plies(self, board: Observed, departures: int) -> Iterator[Any]:
+        """Legal plies from these squares; promotions only to what the board shows."""
         raise NotImplementedError
 
     def extensions(self, board: Observed, since: float) -> Iterator[Extension]:

@@ -100,13 +100,15 @@ class Observed:
     def piece(self, index: int) -> Piece | None:
         return self._piece[index]
 
-    def set(self, square: Square, piece: Piece | None, at: float) -> bool:
+    def set(self, square: Square, piece: Piece | None, at: float, *, echo: bool = True) -> bool:
         """Take one square's report; False if it says nothing new.
 
         A board reports changes only: what says nothing new tells that the report before it was lost, so the square has
-        changed all the same.
+        changed all the same. Without `echo` it counts as no report at all.
         """
         index = self.geometry.index[square]
+        if not echo and self._piece[index] == piece:
+            return False
         self.changed_at[index] = self.last_change = at
         self.excused &= ~(1 << index)
         if piece is None:

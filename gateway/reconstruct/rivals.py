@@ -36,8 +36,8 @@ STALE = 0.3
 TAKEBACK = 0.35
 """A ply taken back; the second costs more, for it looks like a repetition."""
 TAKEBACK_AGAIN = 0.65
-PRESS = 0.6
-"""A press by a player who has not moved, by that rival's reading."""
+PRESS = 1.0
+"""A press by a player who has not moved since his last, by that rival's reading."""
 EARLY_REPLY = 0.15
 """A ply by a player whose clock does not run."""
 INVERSION = 1.0
@@ -67,6 +67,8 @@ class Rival:
     cost: float
     rate: float = 0.0
     hidden: bool = False
+    guessed: bool = False
+    """One of several plies that would do as well: never confirmed."""
 
     @property
     def score(self) -> float:
@@ -99,6 +101,7 @@ class Rivals:
         self.beam: list[Rival] = []
         self.running: Side | None = None
         """Whose clock runs."""
+        self._last_press: dict[Side, float] = {}
         self.restart(root, at)
 
     def restart(self, root: Node, at: float, depth: int = 0) -> Rival:
@@ -150,10 +153,13 @@ class Rivals:
         self._grow([rival for rival in self.beam if rival.cost <= self.beam[0].cost + EXTEND])
 
     def pressed(self, side: Side, at: float) -> None:
-        """`side` has pressed the clock: rivals in which he has not moved pay, if they have not explained it away."""
+        """`side` has pressed the clock: rivals in which it has made no ply since its last press pay."""
+        before = self._last_press.get(side, NEVER)
         for rival in self.beam:
-            if rival.node.turn == side and not (rival.depth and at - rival.at < 1.0):
+            own = rival if mover(rival) == side else rival.parent
+            if own is None or own.parent is None or own.at <= before:
                 rival.cost += PRESS
+        self._last_press[side] = at
         self._sort()
 
     def echo(self, bit: int, piece: Piece | None) -> None:
@@ -201,9 +207,10 @@ class Rivals:
         self._grow([child])
         return child
 
-    def infer(self, rival: Rival, ply: Any, at: float) -> Rival:
+    def infer(self, rival: Rival, ply: Any, at: float, cost: float, *, guessed: bool) -> Rival:
         """Add a legal ply that nobody saw; the position it leads to demands it."""
-        child = self._extended(rival, Extension(ply, at, 0.0), "inferred")
+        child = self._extended(rival, Extension(ply, at, cost), "inferred")
+        child.guessed = guessed
         self._grow([child])
         return child
 
