@@ -261,7 +261,7 @@ class Daemon:
             return
         await self._end(plan.name)
         table.observe(LinkState(plan.device, False, BROKEN), self.clock.now())
-        await asyncio.sleep(min(2.0**table.failures, AGAIN_S[1]))
+        await asyncio.sleep(table.pause_s)
         if plan.name not in self._keepers and self.tables.get(table.config.id) is table and not self._stop.is_set():
             self._begin(plan)
 

@@ -12,6 +12,7 @@ file is moved aside, what can still be read is carried over, and a fresh one is 
 from __future__ import annotations
 
 import asyncio
+import json
 import sqlite3
 import threading
 import time
@@ -22,7 +23,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import structlog
 
 from gateway.errors import GatewayError
@@ -128,7 +128,7 @@ class Journal:
     def state(self, table: str) -> dict[str, Any] | None:
         """The table's last state, or None for a new one."""
         body = self._states.get(table)
-        return None if body is None else msgspec.json.decode(body, type=dict[str, Any])
+        return None if body is None else json.loads(body)
 
     def lanes(self) -> dict[Lane, tuple[int, int]]:
         """For each stream the last acknowledged and the last kept `seq`."""
@@ -138,7 +138,8 @@ class Journal:
     def append(self, table: str, entries: Iterable[Entry], state: Mapping[str, Any]) -> asyncio.Future[None]:
         """Keep events and the state they led to; done when they are on disk (or the disk is known to be in trouble)."""
         done: asyncio.Future[None] = self._loop.create_future()
-        append = _Append(table, list(entries), msgspec.json.encode(state), done)
+        # Not msgspec: a time that has never been is -inf in a table, and must not come back as null.
+        append = _Append(table, list(entries), json.dumps(state, separators=(",", ":")).encode(), done)
         with self._changed:
             self._work.appends.append(append)
             if self.trouble is not None:

@@ -13,7 +13,7 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -36,6 +36,7 @@ HELD_BYTES = 64 * 1024
 JUMP_S = 0.5
 """How far stamps may be from the wall clock."""
 CAPTURE_AGAIN_S = 60.0
+LONGEST_PAUSE_S = 60.0
 BROKEN = "an internal error; the table begins again from its last state"
 
 log = structlog.get_logger("table")
@@ -46,13 +47,13 @@ Answer = tuple[Message, bytes | None]
 
 
 @dataclass(slots=True)
-class _Waiting:
-    """What is offered when the journal has the entries."""
+class _Batch:
+    """What followed from one or more steps, in order."""
 
-    done: asyncio.Future[None] | None
-    entries: list[Entry]
-    messages: list[Message]
-    replies: list[Answer]
+    entries: list[Entry] = field(default_factory=list)
+    messages: dict[str, Message] = field(default_factory=dict)
+    """Of several states of one topic only the last matters."""
+    replies: list[Answer] = field(default_factory=list)
 
 
 class Clock:
@@ -94,6 +95,7 @@ class LiveTable:
         """`captures` is the folder for them; `broken` is told the table's id when its code has failed."""
         self.config = config
         self.failures = 0
+        """How often its code has failed since it last worked."""
         self._gateway = gateway
         self._clock = clock
         self._journal = journal
@@ -103,8 +105,14 @@ class LiveTable:
         self._loop = asyncio.get_running_loop()
         self._saved: dict[str, Any] | None = journal.state(config.id)
         self._station = self._restored()
-        self._waiting: deque[_Waiting] = deque()
+        self._open = _Batch()
+        self._quiet_until = self._loop.time() + self.pause_s
+        """What is not in the journal yet."""
+        self._writing: asyncio.Future[None] | None = None
+        """The journal's answer for the batch before."""
+        self._flush_soon = False
         self._timer: asyncio.TimerHandle | None = None
+        self._quiet_until = 0.0
         self._up: set[Device] = set()
         self._held: deque[capture.Entry] = deque()
         self._held_bytes = 0
@@ -112,6 +120,11 @@ class LiveTable:
         self._capture_at = 0.0
         self._resends: set[asyncio.Task[None]] = set()
         self._stopped = False
+
+    @property
+    def pause_s(self) -> float:
+        """How long to leave it alone after a failure: what failed once may fail at the same point again."""
+        return float(min(2.0**self.failures, LONGEST_PAUSE_S))
 
     def start(self) -> None:
         """Go on from the last state: while we were away the devices were, to us, not there."""
@@ -128,13 +141,13 @@ class LiveTable:
         self._stopped = True
         if self._timer is not None:
             self._timer.cancel()
-        self._append([], [], [])
-        waiting = [each.done for each in self._waiting if each.done is not None]
-        if waiting:
-            await asyncio.wait(waiting)
+        self._flush(always=True)
+        while self._writing is not None:
+            # When it is done, `_written` has begun the next one if more was open.
+            await asyncio.wait([self._writing])
         for task in self._resends:
             task.cancel()
-        self._captured(lambda writer: writer.close(self._clock.now()))
+        self._end_capture()
 
     # --- what comes in ---------------------------------------------------------------------------------------------
 
@@ -177,7 +190,7 @@ class LiveTable:
         """Stamp later events by the wall clock as it is now."""
         self._station.table.epoch = self._clock.epoch
         # A capture's times are those since its own start, which the wall clock that was wrong has named.
-        self._captured(lambda writer: writer.close(self._clock.now()))
+        self._end_capture()
         self._begin_capture(self._clock.now())
 
     def tend_capture(self) -> None:
@@ -203,38 +216,54 @@ class LiveTable:
 
     def _take(self, outcomes: list[Outcome], correlation: bytes | None) -> None:
         root = self._connection.config.root
-        entries: list[Entry] = []
-        messages: list[Message] = []
-        replies: list[Answer] = []
+        batch = self._open
         for outcome in outcomes:
             for numbered in outcome.events:
                 message = event_message(root, numbered)
-                entries.append(Entry(numbered.table, numbered.stream, numbered.seq, message.topic, message.payload))
-            messages += outcome.messages
+                batch.entries.append(
+                    Entry(numbered.table, numbered.stream, numbered.seq, message.topic, message.payload)
+                )
+            batch.messages |= {message.topic: message for message in outcome.messages}
             if outcome.reply is not None:
-                replies.append((outcome.reply, correlation))
+                batch.replies.append((outcome.reply, correlation))
             if outcome.resend is not None:
                 self._resend(outcome.resend)
-        if entries:
-            self._append(entries, messages, replies)
-        elif messages or replies:
-            self._waiting.append(_Waiting(None, [], messages, replies))
-            self._release()
+        if not self._flush_soon and (batch.entries or batch.messages or batch.replies):
+            # One chunk of bytes can be many steps: they share a commit, and the state is taken once.
+            self._flush_soon = True
+            self._loop.call_soon(self._flush)
 
-    def _append(self, entries: list[Entry], messages: list[Message], replies: list[Answer]) -> None:
-        self._saved = {"at": self._clock.now(), "station": self._station.state()}
-        done = self._journal.append(self.config.id, entries, self._saved)
-        self._waiting.append(_Waiting(done, entries, messages, replies))
-        done.add_done_callback(lambda _: self._release())
+    def _flush(self, *, always: bool = False) -> None:
+        """Journal what is open, when the batch before is on disk; what has no events goes out at once."""
+        self._flush_soon = False
+        if self._writing is not None:
+            return
+        batch = self._open
+        if not batch.entries and not always:
+            self._open = _Batch()
+            self._publish(batch)
+            return
+        try:
+            saved = {"at": self._clock.now(), "station": self._station.state()}
+        except Exception as bug:
+            self._begin_again(bug)
+            return
+        self.failures = 0
+        self._open = _Batch()
+        self._saved = saved
+        self._writing = self._journal.append(self.config.id, batch.entries, saved)
+        self._writing.add_done_callback(lambda _: self._written(batch))
 
-    def _release(self) -> None:
-        """Offer, in order, what the journal has; state that came after an event waits behind it."""
-        while self._waiting and (self._waiting[0].done is None or self._waiting[0].done.done()):
-            ready = self._waiting.popleft()
-            self._connection.offer(ready.entries)
-            self._connection.retain(ready.messages)
-            for message, correlation in ready.replies:
-                self._connection.reply(message, correlation)
+    def _written(self, batch: _Batch) -> None:
+        self._writing = None
+        self._publish(batch)
+        self._flush()
+
+    def _publish(self, batch: _Batch) -> None:
+        self._connection.offer(batch.entries)
+        self._connection.retain(batch.messages.values())
+        for message, correlation in batch.replies:
+            self._connection.reply(message, correlation)
 
     def _arm(self) -> None:
         if self._timer is not None:
@@ -242,7 +271,8 @@ class LiveTable:
             self._timer = None
         deadline = self._station.deadline
         if deadline is not None and not self._stopped:
-            self._timer = self._loop.call_at(deadline - self._clock.offset, self._ring)
+            due = max(deadline - self._clock.offset, self._quiet_until)
+            self._timer = self._loop.call_at(due, self._ring)
 
     def _ring(self) -> None:
         self._timer = None
@@ -274,6 +304,8 @@ class LiveTable:
         self.failures += 1
         log.error("a table's code failed; it begins again", table=self.config.id, failures=self.failures, exc_info=bug)
         self._station = self._restored()
+        self._open = _Batch()
+        self._quiet_until = self._loop.time() + self.pause_s
         self._broken(self.config.id)
 
     # --- the capture -----------------------------------------------------------------------------------------------
@@ -300,6 +332,11 @@ class LiveTable:
                 self._writer.append(capture.State(at, self._saved["station"]))
         except OSError as error:
             self._capture_failed(error)
+
+    def _end_capture(self) -> None:
+        self._captured(lambda writer: writer.close(self._clock.now()))
+        self._writer = None
+        self._capture_at = self._clock.now()
 
     def _write(self, entry: capture.Entry) -> None:
         self._captured(lambda writer: writer.append(entry))

@@ -2,8 +2,8 @@
 
 A commit is one transaction over the events and the state of the tables they came from, so that after a power cut a
 table and its `seq` agree. `synchronous=FULL` syncs the write-ahead log at each commit; pages of 1 KiB and an explicit
-integer key keep what a commit costs an SD card small. A table's whole state is compressed: it is rewritten with every
-event, and JSON shrinks to a fifth.
+integer key keep what a commit costs an SD card small. So does writing a table's state as changes: now and then all of
+it, and with each event only what has changed since.
 
 Age is counted in hours of *running*, carried on from the newest row: no jump of the wall clock can make events old.
 """
@@ -11,6 +11,7 @@ Age is counted in hours of *running*, carried on from the newest row: no jump of
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import shutil
 import sqlite3
@@ -20,7 +21,9 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from gateway.delta import changed_by, difference
 from gateway.events import Stream
 
 Lane = tuple[str, Stream]
@@ -39,10 +42,25 @@ CREATE TABLE IF NOT EXISTS event (
 CREATE UNIQUE INDEX IF NOT EXISTS event_lane ON event (place, stream, seq);
 CREATE TABLE IF NOT EXISTS delivered (place TEXT, stream TEXT, seq INTEGER NOT NULL, PRIMARY KEY (place, stream));
 CREATE TABLE IF NOT EXISTS state (place TEXT PRIMARY KEY, body BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS change (id INTEGER PRIMARY KEY, place TEXT NOT NULL, body BLOB NOT NULL);
 """
 
 PRUNE_BATCH = 500
+WHOLE_AGAIN = 4
+"""A state is written whole again when its changes have come to so many times its size."""
 SHARED_MEMORY = Path("/dev/shm")
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """A table's state as it was last written."""
+
+    state: Any
+    body: bytes
+    whole: int
+    """Bytes of the last whole state."""
+    changes: int
+    """Bytes of all changes since; 0: this is a whole one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +101,8 @@ class Store:
             self._db.close()
             raise
         self._born = time.monotonic() - (newest[0] if newest else 0.0)
+        self._states: dict[str, _Written] = {}
+        """Tables whose state this process has written, so that the next one can be written as a change."""
 
     def close(self) -> None:
         """Close the file; the log is folded into it."""
@@ -91,6 +111,7 @@ class Store:
     def write(self, entries: Iterable[Entry], states: Mapping[str, bytes], delivered: Mapping[Lane, int]) -> None:
         """Keep all of this or nothing; on disk when it returns."""
         age = time.monotonic() - self._born
+        steps = {table: self._step(table, body) for table, body in states.items()}
         with self._transaction():
             self._db.executemany(
                 # A commit that failed late may have reached the disk; the second try must not double it.
@@ -98,18 +119,37 @@ class Store:
                 " ON CONFLICT DO NOTHING",
                 [(e.table, e.stream, e.seq, e.topic, e.payload, age) for e in entries],
             )
-            self._db.executemany(
-                "INSERT INTO state VALUES (?, ?) ON CONFLICT (place) DO UPDATE SET body = excluded.body",
-                [(table, zlib.compress(body, 1)) for table, body in states.items()],
-            )
+            for table, step in steps.items():
+                self._write_step(table, step)
             self._db.executemany(
                 "INSERT INTO delivered VALUES (?, ?, ?) ON CONFLICT (place, stream) DO UPDATE SET seq = excluded.seq",
                 [(*lane, seq) for lane, seq in delivered.items()],
             )
+        self._states |= steps
+
+    def _step(self, table: str, body: bytes) -> _Written:
+        """How to write this state: as a change, now and then as a whole."""
+        state = json.loads(body)
+        last = self._states.get(table)
+        if last is not None:
+            change = zlib.compress(_encoded(difference(last.state, state)), 1)
+            if last.changes + len(change) < WHOLE_AGAIN * last.whole:
+                return _Written(state, change, last.whole, last.changes + len(change))
+        whole = zlib.compress(body, 1)
+        return _Written(state, whole, len(whole), 0)
+
+    def _write_step(self, table: str, step: _Written) -> None:
+        if step.changes:
+            self._db.execute("INSERT INTO change (place, body) VALUES (?, ?)", (table, step.body))
+            return
+        self._db.execute(
+            "INSERT INTO state VALUES (?, ?) ON CONFLICT (place) DO UPDATE SET body = excluded.body", (table, step.body)
+        )
+        self._db.execute("DELETE FROM change WHERE place = ?", (table,))
 
     def states(self) -> dict[str, bytes]:
         """Every table's last state, as it was written."""
-        return {table: zlib.decompress(body) for table, body in self._db.execute("SELECT place, body FROM state")}
+        return {place: read_state(self._db, place) for place in _places(self._db)}
 
     def delivered(self) -> dict[Lane, int]:
         """The last acknowledged `seq` of each stream."""
@@ -150,6 +190,27 @@ class Store:
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
             raise
+
+
+def read_state(db: sqlite3.Connection, place: str) -> bytes:
+    """A table's last state: the whole one with all changes since. Raises `zlib.error` too where it is damaged."""
+    ((body,),) = db.execute("SELECT body FROM state WHERE place = ?", (place,))
+    state = _decoded(body)
+    for (body,) in db.execute("SELECT body FROM change WHERE place = ? ORDER BY id", (place,)):
+        state = changed_by(state, _decoded(body))
+    return _encoded(state)
+
+
+def _places(db: sqlite3.Connection) -> list[str]:
+    return [place for (place,) in db.execute("SELECT place FROM state")]
+
+
+def _decoded(body: bytes) -> Any:
+    return json.loads(zlib.decompress(body))
+
+
+def _encoded(value: Any) -> bytes:
+    return json.dumps(value, separators=(",", ":")).encode()
 
 
 def is_damage(error: sqlite3.Error | zlib.error) -> bool:
@@ -204,9 +265,12 @@ def salvage(path: Path) -> Salvage:
             with contextlib.suppress(sqlite3.Error):
                 for lane_table, stream, seq in db.execute("SELECT * FROM delivered"):
                     found.delivered[lane_table, stream] = seq
-            with contextlib.suppress(sqlite3.Error, zlib.error):
-                for table, body in db.execute("SELECT place, body FROM state"):
-                    found.states[table] = zlib.decompress(body)
+            places: list[str] = []
+            with contextlib.suppress(sqlite3.Error):
+                places = _places(db)
+            for place in places:
+                with contextlib.suppress(sqlite3.Error, zlib.error, ValueError):
+                    found.states[place] = read_state(db, place)
             with contextlib.suppress(sqlite3.Error):
                 for row in db.execute("SELECT place, stream, seq, topic, payload FROM event NOT INDEXED ORDER BY id"):
                     entry = Entry(*row)

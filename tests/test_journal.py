@@ -46,10 +46,10 @@ async def test_events_and_state_survive_a_restart(path: Path) -> None:
     """What was appended is read back in order, with the state it led to."""
     async with opened(path) as journal:
         await journal.append("12", [entry(1), entry(2)], {"seq": 2})
-        await journal.append("12", [entry(3)], {"seq": 3})
+        await journal.append("12", [entry(3)], {"seq": 3, "last_change": float("-inf")})
 
     async with opened(path) as journal:
-        assert {"seq": 3} == journal.state("12")
+        assert {"seq": 3, "last_change": float("-inf")} == journal.state("12")
         assert [entry(1), entry(2), entry(3)] == await journal.read(LANE, 1)
         assert {LANE: (0, 3)} == journal.lanes()
 
