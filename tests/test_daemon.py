@@ -45,6 +45,10 @@ def events(subscriber: Subscriber, table: str = "1") -> list[dict[str, Any]]:
     return subscriber.payloads(f"hall/table/{table}/event/")
 
 
+def links(subscriber: Subscriber, table: str = "1") -> list[str]:
+    return [event["state"] for event in events(subscriber, table) if event["kind"] == "link"]
+
+
 def standing(told: list[dict[str, Any]]) -> list[str]:
     """Apply moves and retractions in order of `seq`; return the plies that stand."""
     plies: dict[int, str] = {}
@@ -174,12 +178,11 @@ async def test_sighup_takes_over_tables_without_touching_the_others(
         await until(lambda: not second.asked)
         board.playing = False
         await subscriber.until(lambda s: standing(events(s)) == board.played)
+        await subscriber.until(lambda s: links(s, "2") == ["up", "down"])
 
-    links = [event["state"] for event in events(subscriber) if event["kind"] == "link"]
     prove(events(subscriber, "2"))
 
-    assert ["up"] == links
-    assert [event["state"] for event in events(subscriber, "2") if event["kind"] == "link"] == ["up", "down"]
+    assert ["up"] == links(subscriber)
 
     await second.stop()
 
@@ -203,10 +206,9 @@ async def test_a_board_is_unplugged_and_plugged_in_again(daemon: Process, mosqui
         board.playing = False
         await subscriber.until(lambda s: standing(events(s)) == board.played)
 
-    links = [event["state"] for event in events(subscriber) if event["kind"] == "link"]
     prove(events(subscriber))
 
-    assert ["up", "down"] * 3 + ["up"] == links
+    assert ["up", "down"] * 3 + ["up"] == links(subscriber)
 
 
 async def test_a_command_is_answered_and_not_repeated(daemon: Process, mosquitto: Mosquitto, board: Board) -> None:
