@@ -119,7 +119,7 @@ class ChessNode(Node):
             arrived |= self.difference(board) & seen & other
         for move in self.board.generate_legal_moves(gone, arrived & ~self.board.kings):
             if move.promotion in (None, chess.QUEEN):
-                yield Extension(move, since, PLY + HIDDEN, hidden=True)
+                yield Extension(move, max(since, board.changed_at[move.from_square]), PLY + HIDDEN, hidden=True)
 
     def doubtful(self, board: Observed, since: float) -> Iterator[Extension]:
         after = since - SCAN_GRACE

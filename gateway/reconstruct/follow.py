@@ -10,14 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import chess
-
-from gateway.draughts import BIT
 from gateway.events import Piece, Readings, Side
 from gateway.reconstruct.gap import paths
 from gateway.reconstruct.node import Node
 from gateway.reconstruct.observed import Observed, bits
-from gateway.reconstruct.rivals import QUIET, Rival, Rivals, mover
+from gateway.reconstruct.rivals import QUIET, Rival, Rivals, departure_bit, mover
 
 SLIDE_HOLD = 0.3
 """Seconds a piece that could go farther may wait for publication."""
@@ -137,9 +134,11 @@ class Follow:
 
     # --- what comes in ------------------------------------------------------------------------------------------
 
-    def changed(self, at: float) -> None:
-        """The board has changed at `at`."""
+    def changed(self, at: float, lifted: int | None = None) -> None:
+        """The board has changed at `at`; `lifted` is the square that was reported empty, if that is what changed."""
         self.rivals.advance(at)
+        if lifted is not None:
+            self.rivals.lifted(lifted, at)
         self.rivals.changed()
         self._weigh_reply(at)
 
@@ -488,8 +487,3 @@ class Follow:
             if other.ancestor(rival.depth).ply != rival.ply:
                 return False
         return True
-
-
-def departure_bit(ply: Any) -> int:
-    """The square a ply comes from, as a bit's number."""
-    return ply.from_square if isinstance(ply, chess.Move) else BIT[ply.departure].bit_length() - 1

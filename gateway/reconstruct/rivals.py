@@ -13,8 +13,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import chess
+
+from gateway.draughts import BIT
 from gateway.events import OTHER, Piece, Side
-from gateway.reconstruct.node import Extension, Node
+from gateway.reconstruct.node import SCAN_GRACE, Extension, Node
 from gateway.reconstruct.observed import NEVER, Observed, bits
 
 Source = Literal["board", "command", "inferred"]
@@ -31,6 +34,8 @@ QUIET = 1.5
 """Seconds after the last change for which disagreement still costs: a long think says nothing new."""
 LOOKAHEAD = 0.3
 """Seconds of the present disagreement that count when the best is chosen: what stands now will go on standing."""
+LEFT_LATE = 1.0
+"""A piece that left its square after it had arrived on another, by more than a scan."""
 STALE = 0.3
 """A ply whose arrival stood there before, as far as was reported."""
 TAKEBACK = 0.35
@@ -169,6 +174,15 @@ class Rivals:
                 if not rival.node.occupied >> bit & 1:
                     rival.cost += ECHO
 
+    def lifted(self, bit: int, at: float) -> None:
+        """A square has become empty: a rival in which its piece had long arrived elsewhere is the less likely."""
+        for rival in self.beam:
+            for step in (rival, rival.parent):
+                if step is None or step.ply is None:
+                    break
+                if departure_bit(step.ply) == bit and at - step.at > SCAN_GRACE:
+                    rival.cost += LEFT_LATE
+
     def doubt(self) -> None:
         """The ordinary plies explain too little: also believe plies of which a report was lost or misread."""
         found = []
@@ -294,3 +308,8 @@ def _keep_cheaper(pool: dict[Any, Rival], rival: Rival) -> bool:
 def mover(rival: Rival) -> Side:
     """Who made the rival's last ply."""
     return OTHER[rival.node.turn]
+
+
+def departure_bit(ply: Any) -> int:
+    """The square a ply comes from, as a bit's number."""
+    return ply.from_square if isinstance(ply, chess.Move) else BIT[ply.departure].bit_length() - 1
