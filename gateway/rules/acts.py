@@ -75,6 +75,8 @@ IN_HAND = 5.0
 """Seconds after the press for which a player who has not moved may still have his own piece in the hand."""
 EARLY_LIFT = 0.9
 """Seconds before the press in which the opponent may have lifted his piece, to reply at once."""
+MAN_IN_HAND = 1.8
+"""Seconds after the press for which a man too many that is gone may be the opponent's, in his hand for the reply."""
 REPLY_IN_HAND = 2.3
 """Seconds after the press for which a piece lifted before may still be in the hand of the opponent, who replies."""
 UNTIMED = 20.0
@@ -198,6 +200,8 @@ def _left_behind(
     wait = 0.0 if fault.kind in AT_THE_PRESS else None
     if _in_the_hand(fault, turn):
         since, wait = press.at, IN_HAND
+    elif fault.kind == "wrong_men_removed":
+        since, wait = press.at, max(MAN_IN_HAND, seen.debounce(fault.kind))
     elif fault.kind == "piece_removed_without_capture" and turn.owner(fault.evidence["piece"]) != turn.side:
         since, wait = press.at, max(REPLY_IN_HAND, seen.debounce(fault.kind))
     key = _key(fault, base + 1, press.at)
@@ -250,8 +254,34 @@ def _in_the_hand(fault: Fault, turn: Turn) -> bool:
     )
 
 
+def _for_the_reply(seen: Situation, fault: Fault, press: Press, turn: Turn) -> bool:
+    """Whether the capture is cleared away rightly, and the one man too many that is gone was lifted for the reply."""
+    if len(fault.squares) != 1 or turn.owner(turn.expected[fault.squares[0]]) != turn.other:
+        return False
+    if any(str(square) in turn.stands for square in fault.evidence["captured"]):
+        return False
+    lift = next((t for t in reversed(seen.history.touches) if t.square == fault.squares[0] and t.now is None), None)
+    return lift is not None and press.at - lift.at < EARLY_LIFT
+
+
+def _stale(seen: Situation, fault: Fault, turn: Turn) -> bool:
+    """Whether a piece too many was never put there: the report that it had left was lost."""
+    if fault.kind not in ("extra_piece", "captured_piece_not_removed"):
+        return False
+    for square in fault.squares:
+        placed = [t.at for t in seen.history.touches if t.square == square and t.now is not None]
+        left = [p.arrived for p in seen.history.played if p.origin == square]
+        if turn.expected.get(square) is None and left and (not placed or placed[-1] < left[-1] - PRESS_GRACE):
+            return True
+    return False
+
+
 def _fair(seen: Situation, fault: Fault, press: Press, turn: Turn) -> bool:
     """Guards of faults that are about what stands rather than about the move."""
+    if _stale(seen, fault, turn):
+        return False
+    if fault.kind == "wrong_men_removed":
+        return not _for_the_reply(seen, fault, press, turn)
     if fault.kind not in OF_THE_BOARD:
         return True
     if seen.clock.running == "none":
@@ -343,7 +373,7 @@ def _standing(seen: Situation, game: Game, stands: dict[Square, Piece]) -> Itera
         return
     turn = replace(turn, stands=stands | _in_hand(turn, running))
     fault = explain(turn)
-    if fault is None:
+    if fault is None or _stale(seen, fault, turn):
         return
     if fault.kind not in OF_THE_BOARD:
         wait = _unfinished_wait(fault, turn, timed=timed, running=running)
