@@ -118,9 +118,7 @@ def _pushes(man: _Man, square: chess.Square, fixed: chess.Bitboard) -> chess.Bit
     return chess.BB_SQUARES[step] & ~fixed
 
 
-def _attacks(
-    kind: chess.PieceType, color: chess.Color, square: chess.Square, fixed: chess.Bitboard
-) -> chess.Bitboard:
+def _attacks(kind: chess.PieceType, color: chess.Color, square: chess.Square, fixed: chess.Bitboard) -> chess.Bitboard:
     """Squares attacked from `square` over a board on which only what is fixed stands in the way."""
     if kind == chess.PAWN:
         return chess.BB_PAWN_ATTACKS[color][square]

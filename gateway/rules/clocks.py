@@ -274,9 +274,7 @@ class MoveCounterMismatch:
         if self._found is not None:
             since, counter, count = self._found
             evidence = {"complete": not (seen.game and seen.game.record.placed)}
-            yield Finding(
-                "move_counter_mismatch", since, facts={"counter": counter, "count": count}, evidence=evidence
-            )
+            yield Finding("move_counter_mismatch", since, facts={"counter": counter, "count": count}, evidence=evidence)
 
     def _press(self, side: Side, counter: int | None, seen: Situation) -> None:
         assert seen.game is not None
@@ -319,4 +317,3 @@ class MoveCounterMismatch:
 
 
 RULES = (BothClocksStopped, BothClocksRunning, PlayWithoutClock, ClockPositionChanged, MoveCounterMismatch)
-

@@ -79,7 +79,7 @@ class GameOver:
             return
         if self._stands is None or self._stands[0] != last.ply:
             self._stands = None
-            if not node_of(game.position).difference(seen.board) or game.phase == "ended":
+            if not node_of(game.position).difference(seen.board):
                 self._stands = last.ply, min(seen.at, max(seen.board.last_change, 0.0))
 
     def _reason(self, seen: Situation) -> str | None:

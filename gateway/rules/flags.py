@@ -163,10 +163,10 @@ class FlagFall:
         for side, control, since, count in self._reached:
             facts = {"count": count}
             yield Finding("time_control_reached", since, side, key=str(control), facts=facts)
-        for fall in self._falls:
-            if not fall.together:
-                yield from self._flag(fall, seen)
-        if len(self._falls) == 2:
+        if self._falls and not self._falls[0].together:
+            # A flag that falls after another is no matter of its own.
+            yield from self._flag(self._falls[0], seen)
+        if len(self._falls) == 2 and not _decided(self._falls[0], seen):
             first, second = self._falls
             order = "not known" if second.at == first.at else first.side
             since = max(first.certain, second.certain)
@@ -217,6 +217,14 @@ class FlagFall:
 
 def _together(fall: Fall) -> Fall:
     return replace(fall, together=True)
+
+
+def _decided(first: Fall, seen: Situation) -> bool:
+    """Whether the arbiter has dealt with the first flag."""
+    return any(
+        told.kind == "flag_fall" and told.side == first.side and told.counts and told.ruling != "dismissed"
+        for told in seen.told
+    )
 
 
 def _times(fall: Fall, seen: Situation) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from gateway.catalogue import Severity
 from gateway.events import Side
 from gateway.game import Game
 from gateway.rules import Finding, Situation
+from gateway.rules.readings import SIDES
 
 NOT_STARTED = 120.0
 """Seconds after the appointed time."""
@@ -59,7 +60,7 @@ class Absent:
 
     def look(self, seen: Situation) -> Iterator[Finding]:
         game = seen.game
-        if game is None or game.phase != "play" or game.record.ply > 1 or game.resumed_at is not None:
+        if game is None or game.phase != "play" or game.resumed_at is not None or not _at_the_start(game):
             self._started = None
             return
         if game.id != self._game:
@@ -119,6 +120,11 @@ class Absent:
 
     def restore(self, state: list[Any]) -> None:
         self._game, self._started, self._runs, self._signs, self._first_ply, self._black_there = state
+
+
+def _at_the_start(game: Game) -> bool:
+    """Whether no more than the first ply of the whole game has been made."""
+    return sum(map(game.record.moves_completed, SIDES)) <= 1
 
 
 def _default_time(game: Game, seen: Situation) -> int | None:
