@@ -48,6 +48,10 @@ class ChessNode(Node):
         board.push(ply)
         return ChessNode(board, victim)
 
+    def ceremony(self, board: Observed) -> bool:
+        kings = self.board.kings
+        return board.pieces_known and kings.bit_count() == 2 and not kings & ~self.difference(board)
+
     def plies(self, board: Observed, departures: int) -> Iterator[chess.Move]:
         for move in self.board.generate_legal_moves(departures):
             shown = board.piece(move.to_square)
@@ -132,6 +136,8 @@ class ChessNode(Node):
             if move.promotion not in (None, chess.QUEEN):
                 continue
             bit = chess.BB_SQUARES[move.to_square]
+            if move.promotion and (board.piece(move.to_square) or "").lower() == "p":
+                continue
             if bit & seen & ~own:
                 at = board.changed_at[move.to_square]
                 if at >= after:

@@ -148,6 +148,7 @@ class Follow:
         self.rivals.at = at
         self.gap = None
         self.rewound = rival.depth
+        self.confirmed = self.rivals.firm = min(self.confirmed, rival.depth)
         self.rivals.weigh()
 
     def echo(self, bit: int, piece: Piece | None, at: float) -> None:
@@ -167,7 +168,7 @@ class Follow:
     def restart(self, root: Node, at: float, ply: int) -> None:
         """The record goes on from a position that is beyond doubt."""
         self.tip = self.rivals.restart(root, at, ply)
-        self.confirmed = ply
+        self.confirmed = self.rivals.firm = ply
         self.presses.clear()
         self.shorter_since = None
         self._suspect = None
@@ -190,13 +191,21 @@ class Follow:
         self._bridge(at)
         self._doubt(at)
         self._complete_irregular(at)
+        if not self.tip.node.ceremony(self.board):
+            found += self._compare(at)
+        found += self._confirm(at)
+        return found
+
+    def _compare(self, at: float) -> list[Conclusion]:
+        """Bring what is published in line with the best rival."""
+        found: list[Conclusion] = []
         best = self.rivals.best
         common = self._common(best)
         new = best.line(common.depth)
         if common.depth < self.tip.depth and self._may_retract(best, new, at):
             found.append(Retracted(common.depth + 1, self._reason(common, new)))
             self.tip = common
-            self.confirmed = min(self.confirmed, common.depth)
+            self.confirmed = self.rivals.firm = min(self.confirmed, common.depth)
         if common.depth == self.tip.depth:
             self.shorter_since = None
             self.tip = best.ancestor(common.depth)
@@ -204,9 +213,8 @@ class Follow:
                 if not self._ready(rival, best, at):
                     break
                 found.append(Played(rival))
-                self.rivals.excuse(min(self.tip.at, rival.at) - EXCUSE_AFTER)
+                self.rivals.excuse(self.tip.node, min(self.tip.at, rival.at) - EXCUSE_AFTER)
                 self.tip = rival
-        found += self._confirm(at)
         return found
 
     def _common(self, best: Rival) -> Rival:
@@ -232,7 +240,12 @@ class Follow:
         return common
 
     def _may_retract(self, best: Rival, new: list[Rival], at: float) -> bool:
-        """A published ply goes when another takes its place, when the board shows it undone, or after a while."""
+        """A published ply goes when another takes its place, when the board shows it undone, or after a while.
+
+        Not with the clocks stopped: then an illegal ply may be put back, and all else is analysis.
+        """
+        if self.withhold_after is not None and at > self.withhold_after and self.tip.legal:
+            return False
         if new or best.rate == 0:
             return True
         if self.shorter_since is None:
@@ -461,6 +474,7 @@ class Follow:
                 break
             found.append(Confirmed(rival.depth, press.readings if press else None))
             self.confirmed = rival.depth
+            self.rivals.confirm(rival)
             if press:
                 self.presses = [other for other in self.presses if other.at > press.at]
         return found

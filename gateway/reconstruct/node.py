@@ -118,6 +118,10 @@ class Node:
         """The position after `ply`."""
         raise NotImplementedError
 
+    def ceremony(self, board: Observed) -> bool:
+        """Whether what is done on the board is a sign, not play: in chess both kings are being carried."""
+        return False
+
     def plies(self, board: Observed, departures: int) -> Iterator[Any]:
         """Legal plies from these squares; promotions only to what the board shows."""
         raise NotImplementedError

@@ -40,6 +40,8 @@ STALE = 0.3
 """A ply whose arrival stood there before, as far as was reported."""
 TAKEBACK = 0.35
 """A ply taken back; the second costs more, for it looks like a repetition."""
+FIRM = 2.2
+"""More, for a ply that was confirmed, unless the board shows just what stood before it."""
 TAKEBACK_AGAIN = 0.65
 PRESS = 1.0
 """A press by a player who has not moved since his last, by that rival's reading."""
@@ -106,6 +108,8 @@ class Rivals:
         self.beam: list[Rival] = []
         self.running: Side | None = None
         """Whose clock runs."""
+        self.firm = 0
+        """The last ply that is confirmed."""
         self._last_press: dict[Side, float] = {}
         self.restart(root, at)
 
@@ -174,6 +178,11 @@ class Rivals:
                 if not rival.node.occupied >> bit & 1:
                     rival.cost += ECHO
 
+    def confirm(self, rival: Rival) -> None:
+        """`rival`'s ply is certain: give up all readings without it."""
+        self.firm = rival.depth
+        self.beam = [other for other in self.beam if other.ancestor(rival.depth).ply == rival.ply] or self.beam
+
     def lifted(self, bit: int, at: float) -> None:
         """A square has become empty: a rival in which its piece had long arrived elsewhere is the less likely."""
         for rival in self.beam:
@@ -207,9 +216,10 @@ class Rivals:
         back.cost = best.cost
         return [back]
 
-    def excuse(self, since: float) -> None:
-        """Squares that contradict the best reading and have not changed since `since` say nothing of what follows."""
-        differing = self.best.node.difference(self.board) & ~self.board.excused
+    def excuse(self, before: Node, since: float) -> None:
+        """Squares that contradict the best reading, contradicted it `before`, and have not changed since `since`, say
+        nothing of what follows."""
+        differing = self.best.node.difference(self.board) & before.difference(self.board) & ~self.board.excused
         old = sum(1 << bit for bit in bits(differing) if self.board.changed_at[bit] < since)
         if old:
             self.board.excused |= old
@@ -288,6 +298,8 @@ class Rivals:
         """The game as it was at `back`, reached by taking back what `rival` had after it."""
         rate = back.node.contradiction(self.board)
         cost = rival.cost + TAKEBACK + TAKEBACK_AGAIN * (rival.depth - back.depth - 1)
+        if back.depth < self.firm and rate > 0:
+            cost += FIRM
         return Rival(back.node, back.parent, back.ply, back.legal, back.source, back.at, back.depth, cost, rate)
 
     def _sort(self) -> None:
