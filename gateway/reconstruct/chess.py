@@ -125,6 +125,9 @@ class ChessNode(Node):
             if move.promotion in (None, chess.QUEEN):
                 yield Extension(move, max(since, board.changed_at[move.from_square]), PLY + HIDDEN, hidden=True)
 
+    def retakes(self, ply: chess.Move, reply: chess.Move) -> bool:
+        return ply.to_square == reply.to_square
+
     def doubtful(self, board: Observed, since: float) -> Iterator[Extension]:
         after = since - SCAN_GRACE
         own = self.own

@@ -95,6 +95,9 @@ class DraughtsNode(Node):
         """Whether the piece may have been captured where it landed: it is gone, and a new enemy piece stands near."""
         return bool(not BIT[ply.arrival] & board.occupied and other_seen & ~self.other and self.other & ~board.occupied)
 
+    def retakes(self, ply: Ply, reply: Ply) -> bool:
+        return ply.arrival in reply.captured
+
     def doubtful(self, board: Observed, since: float) -> Iterator[Extension]:
         after = since - SCAN_GRACE
         gone = since_mask(board.changed_at, self.own & ~board.occupied, after)

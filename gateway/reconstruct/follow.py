@@ -191,7 +191,7 @@ class Follow:
         self._bridge(at)
         self._doubt(at)
         self._complete_irregular(at)
-        if not self.tip.node.ceremony(self.board):
+        if not self.rivals.best.node.ceremony(self.board):
             found += self._compare(at)
         found += self._confirm(at)
         return found

@@ -134,6 +134,10 @@ class Node:
         """Legal plies whose piece has left and was taken again on its arrival square before any scan saw it."""
         raise NotImplementedError
 
+    def retakes(self, ply: Any, reply: Any) -> bool:
+        """Whether `reply` takes the piece that `ply` brought."""
+        raise NotImplementedError
+
     def doubtful(self, board: Observed, since: float) -> Iterator[Extension]:
         """Legal plies of which the board reported only the departure, or misread the piece."""
         raise NotImplementedError

@@ -166,7 +166,7 @@ class Rivals:
         before = self._last_press.get(side, NEVER)
         for rival in self.beam:
             own = rival if mover(rival) == side else rival.parent
-            if own is None or own.parent is None or own.at <= before:
+            if own is None or own.parent is None or own.at <= before + SCAN_GRACE:
                 rival.cost += PRESS
         self._last_press[side] = at
         self._sort()
@@ -262,11 +262,13 @@ class Rivals:
     def _children(self, rival: Rival) -> Iterator[Rival]:
         node = rival.node
         for extension in node.extensions(self.board, rival.at):
-            yield self._extended(rival, extension, "board", self._haste(rival, extension.at))
+            if _proves(rival, extension):
+                yield self._extended(rival, extension, "board", self._haste(rival, extension.at))
         for extension in node.hidden(self.board, rival.at):
-            child = self._extended(rival, extension, "inferred")
-            child.hidden = True
-            yield child
+            if _proves(rival, extension):
+                child = self._extended(rival, extension, "inferred")
+                child.hidden = True
+                yield child
         back = rival
         for _ in range(BACK):
             if back.parent is None or back.rate == 0:
@@ -315,6 +317,11 @@ def _keep_cheaper(pool: dict[Any, Rival], rival: Rival) -> bool:
         pool[rival.node.key] = rival
         return True
     return known is rival
+
+
+def _proves(rival: Rival, reply: Extension) -> bool:
+    """Whether `reply` may follow: after a ply that no scan saw only its recapture, or a reply within the same scan."""
+    return not rival.hidden or rival.node.retakes(rival.ply, reply.ply) or reply.at - rival.at <= SCAN_GRACE
 
 
 def mover(rival: Rival) -> Side:
