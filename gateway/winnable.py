@@ -21,8 +21,8 @@ import chess
 from gateway.walls import never_mated
 
 NODES = 20_000
-"""Positions that the walk may look at by default: about a third of a second on a desktop, a second and a half on a
-small computer. An open position without a near mate is then not proved."""
+"""Positions that the walk may reach by default: a second or two on a desktop (`benchmarks/winnable.py`). An open
+position without a near mate is then not proved."""
 LONGEST_FORCED = 40
 """Plies of forced play that are followed; forced play may go round in a circle."""
 AUTOMATIC_DRAW = 150
@@ -52,7 +52,7 @@ def can_mate(board: chess.Board, winner: chess.Color, nodes: int = NODES) -> Ver
     """Tell whether `winner` can mate by any series of legal moves; `board` is not changed.
 
     Args:
-        nodes: positions that the last test may look at.
+        nodes: positions that the last test may reach.
     """
     if len(board.pieces(chess.KING, chess.WHITE)) != 1 or len(board.pieces(chess.KING, chess.BLACK)) != 1:
         return Verdict(Answer.NOT_PROVED, "a king is missing")
