@@ -172,7 +172,8 @@ class Game:
         first = None
         for entry in reversed(self.record.entries):
             arrival = entry.move.uci[2:4] if entry.move.uci else ""
-            if entry.confirmed or arrival not in CENTRE or entry.move.notation[0] != "K":
+            seen = entry.move.source == "board" and arrival not in CENTRE
+            if entry.confirmed or seen or entry.move.notation[0] != "K":
                 break
             first = entry.move.ply
         return [] if first is None else self.retract(first, "correction")

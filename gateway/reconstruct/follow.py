@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from gateway.events import Piece, Readings, Side
 from gateway.reconstruct.gap import paths
-from gateway.reconstruct.node import Node
+from gateway.reconstruct.node import SCAN_GRACE, Node
 from gateway.reconstruct.observed import Observed, bits
 from gateway.reconstruct.rivals import QUIET, Rival, Rivals, departure_bit, mover
 
@@ -31,6 +31,8 @@ EXCUSE_AFTER = 1.0
 """Seconds before the ply that was answered from which a square must have stood as it does to be excused."""
 GIVE_UP = 5.0
 """Seconds at rest after which a position that nothing explains after a gap is taken as it stands (`record_gap`)."""
+FORGOTTEN = 3
+"""Plies that may follow one another without a press: one was forgotten, and the reply could not be pressed on."""
 DOUBT_AFTER = 0.6
 """Seconds of contradiction after which lost and misread reports are thought of."""
 RETRACT_HOLD = 2.5
@@ -117,6 +119,7 @@ class Follow:
         self.withhold_after: float | None = None
         """Plies that arrived later than this are not published: the clocks are stopped."""
         self.deadline: float | None = None
+        self.last_press: float | None = None
         self.timed = False
         """A clock tells when a ply is completed."""
         self.presses: list[Press] = []
@@ -164,6 +167,7 @@ class Follow:
         if self.rivals.best.rate > 0:
             self.rivals.doubt()
         self.presses.append(Press(side, at, readings))
+        self.last_press = at
 
     def restart(self, root: Node, at: float, ply: int) -> None:
         """The record goes on from a position that is beyond doubt."""
@@ -246,6 +250,8 @@ class Follow:
         """
         if self.withhold_after is not None and at > self.withhold_after and self.tip.legal:
             return False
+        if self.timed and self._common(best).depth < self.confirmed and not self._played_on():
+            return False
         if new or best.rate == 0:
             return True
         if self.shorter_since is None:
@@ -255,6 +261,13 @@ class Follow:
             return True
         self._wake(due)
         return False
+
+    def _played_on(self) -> bool:
+        """Whether somebody pressed since the board changed: a certain ply goes only if play goes on without it.
+
+        What is moved about with nobody pressing is a look back at the game.
+        """
+        return self.last_press is not None and self.last_press >= self.board.last_change - SCAN_GRACE
 
     def _reason(self, common: Rival, new: list[Rival]) -> RetractReason:
         if not new:
@@ -269,6 +282,8 @@ class Follow:
             return False
         self.disputed = False
         if self.withhold_after is not None and rival.at > self.withhold_after:
+            return False
+        if self._unpressed(rival):
             return False
         parent = rival.parent
         assert parent is not None
@@ -299,6 +314,12 @@ class Follow:
                 self._wake(due)
                 return False
         return True
+
+    def _unpressed(self, rival: Rival) -> bool:
+        """Whether this would be the fourth ply since somebody pressed a clock that runs: no longer play."""
+        if not self.timed or self.rivals.running is None or self.last_press is None:
+            return False
+        return rival.ancestor(rival.depth - FORGOTTEN).at > self.last_press
 
     def _companion(self, rival: Rival) -> bool:
         """Whether another piece of the mover was in the air with this one and is still out of its place.

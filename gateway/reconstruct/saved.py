@@ -33,6 +33,7 @@ def saved(follow: Follow) -> dict[str, Any]:
         "timed": follow.timed,
         "presses": [[p.side, p.at, p.readings and [p.readings.white, p.readings.black]] for p in follow.presses],
         "shorter_since": follow.shorter_since,
+        "last_press": follow.last_press,
         "disputed": follow.disputed,
     }
 
@@ -52,6 +53,7 @@ def restored(state: Mapping[str, Any], game: GameKind, board: Observed) -> Follo
     follow.timed = state["timed"]
     follow.presses = [Press(side, at, readings and Readings(*readings)) for side, at, readings in state["presses"]]
     follow.shorter_since = state["shorter_since"]
+    follow.last_press = state["last_press"]
     follow.disputed = state["disputed"]
     return follow
 
