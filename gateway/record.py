@@ -307,6 +307,8 @@ class Record:
         self._counted = dict(counted or {})
         self._start = Placed(0, position, repetition_key(position), _counters(position, self._counted))
         self._steps: list[Entry | Placed] = []
+        self._entries: tuple[Entry, ...] | None = ()
+        """`entries`, until the record changes."""
 
     # --- what stands --------------------------------------------------------------------------------------------
 
@@ -318,7 +320,9 @@ class Record:
     @property
     def entries(self) -> tuple[Entry, ...]:
         """The plies that stand, in order: ply `n` is entry `n` - 1."""
-        return tuple(step for step in self._steps if isinstance(step, Entry))
+        if self._entries is None:
+            self._entries = tuple(step for step in self._steps if isinstance(step, Entry))
+        return self._entries
 
     @property
     def placed(self) -> tuple[Placed, ...]:
@@ -437,6 +441,7 @@ class Record:
         for index, step in enumerate(self._steps):
             if isinstance(step, Entry) and step.ply == ply:
                 self._steps[index] = replace(step, confirmed=True, press=press or step.press)
+                self._entries = None
                 return
         raise ValueError(f"there is no ply {ply} in a record of {self.ply}")
 
@@ -449,6 +454,7 @@ class Record:
         if not 1 <= from_ply <= self.ply:
             raise ValueError(f"there is no ply {from_ply} in a record of {self.ply}")
         self._steps = [step for step in self._steps if step.ply < from_ply]
+        self._entries = None
 
     def set_position(self, ply: int, fen: str) -> None:
         """Go on from a position that the moves do not lead to; the next ply is `ply` + 1.
@@ -466,6 +472,7 @@ class Record:
         if counters is not None and move.squares is not None:
             ply = Ply(move.squares, move.captured or ())
             counters = counters.after(cast(draughts.Position, self.position), ply, cast(draughts.Position, after))
+        self._entries = None
         self._steps.append(Entry(move, after, repetition_key(after), counters, confirmed, press))
 
     # --- what is published --------------------------------------------------------------------------------------
