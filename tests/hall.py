@@ -111,6 +111,7 @@ class Board:
         self.asked = False
         self.playing = False
         self.on_ply: Callable[[str, float], None] = lambda uci, at: None
+        self._play_at = 0.0
         self._left = {chess.WHITE: 3600.0, chess.BLACK: 3600.0}
         self._chance = random.Random(seed)
         self._master = -1
@@ -141,13 +142,12 @@ class Board:
             self.unplug()
 
     async def _run(self) -> None:
-        play_at = 0.0
         while True:
             await asyncio.sleep(self.poll_s)
             self._answer()
-            if self.playing and self.asked and time.monotonic() >= play_at:
+            if self.playing and self.asked and time.monotonic() >= self._play_at:
                 self._play()
-                play_at = time.monotonic() + self.pause_s * self._chance.uniform(0.5, 1.5)
+                self._think()
 
     def _answer(self) -> None:
         try:
@@ -163,7 +163,12 @@ class Board:
         if b"position?" in asked:
             self._send(f"position {self.game.board_fen()}")
             self._clock()
+            if not self.asked:
+                self._think()
             self.asked = True
+
+    def _think(self) -> None:
+        self._play_at = time.monotonic() + self.pause_s * self._chance.uniform(0.5, 1.5)
 
     def _play(self) -> None:
         moves = [move for move in self.game.legal_moves if move.promotion in (None, chess.QUEEN)]
