@@ -17,6 +17,8 @@ _ROOKS = chess.ROOK - 1
 _LAST_RANKS = chess.BB_RANK_1 | chess.BB_RANK_8
 BLIND = 1.0
 """A ply of which only the departure was reported."""
+UNLIFTED = 0.3
+"""A capture on an occupancy board whose victim made room too fast to be seen."""
 MISREAD = 0.7
 """A ply whose piece was read as another."""
 
@@ -51,6 +53,13 @@ class ChessNode(Node):
     def ceremony(self, board: Observed) -> bool:
         kings = self.board.kings
         return board.pieces_known and kings.bit_count() == 2 and not kings & ~self.difference(board)
+
+    def carried(self, ply: chess.Move, board: Observed) -> bool:
+        if not self.board.kings & chess.BB_SQUARES[ply.from_square]:
+            return False
+        differing = self.after(ply).difference(board)
+        other_king = self.board.kings & self.other
+        return bool(differing & other_king & ~board.occupied and differing & board.occupied)
 
     def plies(self, board: Observed, departures: int) -> Iterator[chess.Move]:
         for move in self.board.generate_legal_moves(departures):
@@ -107,6 +116,8 @@ class ChessNode(Node):
             at = board.changed_at[move.to_square]
             if at < after or self.board.is_castling(move) or move.promotion not in (None, chess.QUEEN):
                 continue
+            # The arrival may be the victim's own: no sooner than its captor left.
+            at = max(at, board.changed_at[move.from_square])
             yield Extension(move, at, PLY / 3 if chess.BB_SQUARES[move.to_square] & lifted else PLY)
 
     def hidden(self, board: Observed, since: float) -> Iterator[Extension]:
@@ -146,7 +157,8 @@ class ChessNode(Node):
                 if at >= after:
                     yield Extension(move, at, PLY + MISREAD)
             elif not bit & seen:
-                yield Extension(move, max(board.changed_at[move.from_square], since), PLY + BLIND)
+                cost = UNLIFTED if not board.pieces_known and bit & self.other & board.occupied else BLIND
+                yield Extension(move, max(board.changed_at[move.from_square], since), PLY + cost)
 
     # --- what is left to see ------------------------------------------------------------------------------------
 

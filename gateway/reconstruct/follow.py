@@ -190,7 +190,7 @@ class Follow:
         """Compare the best rival with what is published; set `deadline` for what must wait."""
         self.rivals.advance(at)
         self.deadline = self.rivals.next_change()
-        found: list[Conclusion] = self._dispute(at)
+        found: list[Conclusion] = self._dispute(at) or self._carried(at)
         self._amend(at)
         self._bridge(at)
         self._doubt(at)
@@ -283,7 +283,7 @@ class Follow:
         self.disputed = False
         if self.withhold_after is not None and rival.at > self.withhold_after:
             return False
-        if self._unpressed(rival):
+        if self._unpressed(rival) or (rival.unseen and self.timed and not self._pressed_since(mover(rival), rival.at)):
             return False
         parent = rival.parent
         assert parent is not None
@@ -450,6 +450,22 @@ class Follow:
             return
         tip.cost += AMENDED
         self.rivals.believe(tip.parent, ply, tip.at, tip.cost - tip.parent.cost - AMENDED, legal=False)
+
+    def _carried(self, at: float) -> list[Conclusion]:
+        """A king's move that nobody pressed on, the other king taken off after it, and the clocks stopped: no ply.
+
+        Boards that know their pieces see the signal itself; this is for those that do not.
+        """
+        tip = self.tip
+        if self.withhold_after is None or tip.parent is None or tip.depth <= self.confirmed:
+            return []
+        if self.board.pieces_known or not tip.parent.node.carried(tip.ply, self.board):
+            return []
+        if at < self.board.last_change + SETTLE:
+            self._wake(self.board.last_change + SETTLE)
+            return []
+        self.tip = self.rivals.restart(tip.parent.node, at, tip.depth - 1)
+        return [Retracted(tip.depth, "correction")]
 
     def _dispute(self, at: float) -> list[Conclusion]:
         """Two pieces of one side on new squares when it presses: which of them was the ply nobody can tell."""

@@ -122,6 +122,10 @@ class Node:
         """Whether what is done on the board is a sign, not play: in chess both kings are being carried."""
         return False
 
+    def carried(self, ply: Any, board: Observed) -> bool:
+        """Whether `ply`, played from here, was no ply but the first half of a sign: then the other king followed."""
+        return False
+
     def plies(self, board: Observed, departures: int) -> Iterator[Any]:
         """Legal plies from these squares; promotions only to what the board shows."""
         raise NotImplementedError

@@ -74,6 +74,8 @@ class Rival:
     cost: float
     rate: float = 0.0
     hidden: bool = False
+    unseen: bool = False
+    """The board did not show its arrival: believed because a press demands a ply."""
     guessed: bool = False
     """One of several plies that would do as well: never confirmed."""
 
@@ -201,10 +203,9 @@ class Rivals:
                     self._extended(rival, extension, "board", STALE)
                     for extension in rival.node.extensions(self.board, NEVER)
                 ]
-                found += [
-                    self._extended(rival, extension, "inferred")
-                    for extension in rival.node.doubtful(self.board, rival.at)
-                ]
+                for extension in rival.node.doubtful(self.board, rival.at):
+                    found.append(self._extended(rival, extension, "inferred"))
+                    found[-1].unseen = True
         if found:
             self._grow(found)
 
