@@ -10,12 +10,31 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-from gateway.drivers import Hid, Match, SerialSettings, Usb
+from gateway.drivers import Ble, Hid, Match, SerialSettings, Usb
 from gateway.events import Device, GameKind
-from gateway.protocol import Address, Decoder, Dialogue, dgt_dialogue, generic
+from gateway.protocol import (
+    Address,
+    Decoder,
+    Dialogue,
+    certabo,
+    chessnut,
+    chessup,
+    cpp,
+    dgt3000_ble,
+    dgt_dialogue,
+    dgt_pegasus,
+    generic,
+    house_of_staunton,
+    ichessone,
+    millennium,
+    squareoff,
+)
 from gateway.protocol.options import Option, mistakes
 
 _9600_8N1 = SerialSettings()
+_38400_8N1 = SerialSettings(38400)
+_38400_7O1 = SerialSettings(38400, 7, "O")
+_115200_8N1 = SerialSettings(115200)
 
 Games = Mapping[Address, GameKind]
 Options = Mapping[str, Any]
@@ -71,10 +90,52 @@ class Entry:
 _CHESS: tuple[GameKind, ...] = ("chess", "chess960")
 _ALL: tuple[GameKind, ...] = ("chess", "chess960", "draughts")
 
+_FTDI = Usb(0x0403, 0x6001, generic=True)
+_CP210X = Usb(0x10C4, 0xEA60, generic=True)
+_CHESSNUT_HID = Hid(0x2D80, usage_page=0xFF00)
+
+
+def _chessnut_ble(name: str) -> Ble:
+    return Ble(name, chessnut.SERVICE, (chessnut.POSITIONS, chessnut.ANSWERS), chessnut.COMMANDS)
+
+
+def _nordic_uart(name: str) -> Ble:
+    """Half of all boards talk through this service; only the name tells whose it is."""
+    service, write, notify = (f"6e40000{number}-b5a3-f393-e0a9-e50e24dcca9e" for number in (1, 2, 3))
+    return Ble(name, service, (notify,), write)
+
+
+def _neo(name: str) -> Ble:
+    notify = (squareoff.NEO_EVENTS, squareoff.NEO_OCCUPANCY, squareoff.NORDIC_NOTIFY)
+    return Ble(name, squareoff.NEO_SERVICE, notify, squareoff.NORDIC_WRITE)
+
+
+_CHESSNUT: tuple[Match, ...] = (*map(_chessnut_ble, ("Chessnut", "Smart Chess", "CN Move")), _CHESSNUT_HID)
+_MILLENNIUM = (_FTDI, Ble("MILLENNIUM CHESS", millennium.SERVICE, (millennium.NOTIFY,), millennium.WRITE))
+_CERTABO = (_CP210X, _nordic_uart("Certabo"))
+_HOS = (
+    Ble("HOSBoard", house_of_staunton.SERVICE, (house_of_staunton.CHARACTERISTIC,), house_of_staunton.CHARACTERISTIC),
+)
+_CPP = (Ble("OPENCHESSBOARD", cpp.SERVICE, (cpp.NOTIFY,), cpp.WRITE),)
+_DGT3000 = (Ble("DGT3000-Gateway", dgt3000_ble.SERVICE, (dgt3000_ble.NOTIFY,), dgt3000_ble.WRITE),)
+
 # fmt: off
 _ENTRIES = (
     Entry("dgt", "DGT e-board: serial, USB, Bluetooth, bus", dgt_dialogue, _ALL, "pieces", True, "recorded", (Usb(0x045B),), bus=True),  # noqa: E501
-    Entry("generic", "Any board that speaks the generic text protocol", generic, _ALL, "pieces", True, "documented", serial=SerialSettings(115200)),  # noqa: E501
+    Entry("dgt_pegasus", "DGT Pegasus", dgt_pegasus, _CHESS, "occupancy", False, "documented", (_nordic_uart("DGT_PEGASUS"),), serial=None),  # noqa: E501
+    Entry("chessnut", "Chessnut Air, Air+, Pro, Go, Move", chessnut, _CHESS, "pieces", False, "documented", _CHESSNUT, serial=None),  # noqa: E501
+    Entry("millennium", "Millennium ChessLink: Exclusive, King Performance, Tournament 55", millennium, _CHESS, "pieces", False, "documented", _MILLENNIUM, serial=_38400_7O1),  # noqa: E501
+    Entry("millennium_eone", "Millennium eONE", millennium.EONE, _CHESS, "occupancy", False, "documented", _MILLENNIUM, serial=_38400_7O1),  # noqa: E501
+    Entry("certabo", "Certabo; Tabutronic Cerno, Cerno Spectrum", certabo, _CHESS, "pieces", False, "recorded", _CERTABO, serial=_38400_8N1, silence_s=5.0),  # noqa: E501
+    Entry("sentio", "Tabutronic Sentio, Sentio Spectrum, Tactum", certabo.SENTIO, _CHESS, "occupancy", False, "documented", _CERTABO, serial=_38400_8N1, silence_s=5.0),  # noqa: E501
+    Entry("squareoff", "Square Off Pro", squareoff, _CHESS, "occupancy", False, "documented", tuple(map(_nordic_uart, ("Squareoff Pro", "Square Off Pro"))), serial=None),  # noqa: E501
+    Entry("squareoff_neo", "Square Off Neo, Swap", squareoff.NEO, _CHESS, "occupancy", False, "recorded", tuple(map(_neo, ("Square Off Neo", "Square Off SWAP"))), serial=None),  # noqa: E501
+    Entry("ichessone", "iChessOne", ichessone, _CHESS, "pieces", False, "documented", (_nordic_uart("iChessOne"),), serial=_115200_8N1),  # noqa: E501
+    Entry("chessup", "ChessUp, ChessUp 2", chessup, _CHESS, "occupancy", False, "documented", (_nordic_uart("ChessUp"),), serial=None),  # noqa: E501
+    Entry("house_of_staunton", "House of Staunton, Zmartfun (HOSBoard)", house_of_staunton, _CHESS, "pieces", False, "reported", _HOS, serial=None),  # noqa: E501
+    Entry("cpp", "Home-made boards with the Chess Peripheral Protocol", cpp, _ALL, "occupancy", False, "documented", _CPP, serial=_115200_8N1),  # noqa: E501
+    Entry("generic", "Any board that speaks the generic text protocol", generic, _ALL, "pieces", True, "documented", serial=_115200_8N1),  # noqa: E501
+    Entry("dgt3000_ble", "DGT 3000 behind the open BLE gateway", dgt3000_ble, _ALL, "pieces", True, "reported", _DGT3000, serial=None, device="clock"),  # noqa: E501
 )
 # fmt: on
 
