@@ -67,7 +67,7 @@ KINGS_REST = 3.0
 """Seconds at rest after which two kings in the centre are a result."""
 RESUME_AFTER = 5.0
 """Seconds a clock must run over an unknown position before the game is taken up from it."""
-STOP_GRACE = 1.0
+STOP_GRACE = 0.4
 """Seconds after both clocks stopped during which a ply may still arrive."""
 LOG_PACE = 0.4
 """Seconds between two changes that a board kept: about a gesture's own pace."""

@@ -33,6 +33,8 @@ GIVE_UP = 5.0
 """Seconds at rest after which a position that nothing explains after a gap is taken as it stands (`record_gap`)."""
 FORGOTTEN = 3
 """Plies that may follow one another without a press: one was forgotten, and the reply could not be pressed on."""
+OVERDUE = 6.0
+"""Seconds without a press, and plies all the same, that are no mere scramble between two polls of the clock."""
 DOUBT_AFTER = 0.6
 """Seconds of contradiction after which lost and misread reports are thought of."""
 RETRACT_HOLD = 2.5
@@ -319,7 +321,8 @@ class Follow:
         """Whether this would be the fourth ply since somebody pressed a clock that runs: no longer play."""
         if not self.timed or self.rivals.running is None or self.last_press is None:
             return False
-        return rival.ancestor(rival.depth - FORGOTTEN).at > self.last_press
+        overdue = rival.at - self.last_press > OVERDUE
+        return overdue and rival.ancestor(rival.depth - FORGOTTEN).at > self.last_press
 
     def _companion(self, rival: Rival) -> bool:
         """Whether another piece of the mover was in the air with this one and is still out of its place.
@@ -459,7 +462,9 @@ class Follow:
         tip = self.tip
         if self.withhold_after is None or tip.parent is None or tip.depth <= self.confirmed:
             return []
-        if self.board.pieces_known or not tip.parent.node.carried(tip.ply, self.board):
+        if self.board.pieces_known or self._pressed_since(mover(tip), tip.at):
+            return []
+        if not tip.parent.node.carried(tip.ply, self.board):
             return []
         if at < self.board.last_change + SETTLE:
             self._wake(self.board.last_change + SETTLE)
