@@ -42,7 +42,7 @@ TAKEBACK = 0.35
 """A ply taken back; the second costs more, for it looks like a repetition."""
 FIRM = 2.2
 """More, for a ply that was confirmed, unless the board shows just what stood before it."""
-TAKEBACK_AGAIN = 0.65
+TAKEBACK_AGAIN = 1.4
 PRESS = 1.0
 """A press by a player who has not moved since his last, by that rival's reading."""
 EARLY_REPLY = 0.15
