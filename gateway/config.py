@@ -33,6 +33,8 @@ from gateway.settings import (
     RULES_KEYS,
     TABLE_KEYS,
     TLS_KEYS,
+    WEB_KEYS,
+    WEB_TLS_KEYS,
     Drivers,
     DriverSpec,
     options_of,
@@ -129,6 +131,22 @@ class MqttConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class WebConfig:
+    """[web]; present means that the arbiter's page is served."""
+
+    listen: str = "127.0.0.1:8080"
+    broker_url: str | None = None
+    """The broker's websockets as a phone reaches them; None: beside the page, on port 9001."""
+    tls: TlsConfig | None = None
+
+    @property
+    def address(self) -> tuple[str, int]:
+        """Host and port to listen on; IPv6 without its brackets."""
+        host, _, port = self.listen.rpartition(":")
+        return host.strip("[]"), int(port)
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """The whole file."""
 
@@ -137,6 +155,7 @@ class Config:
     keep_hours: float
     mqtt: MqttConfig
     tables: tuple[TableConfig, ...]
+    web: WebConfig | None = None
 
 
 # --- what follows from them -------------------------------------------------------------------------------------
@@ -195,7 +214,7 @@ def load(path: Path, drivers: Drivers, credentials: Path | None = None) -> Confi
         top = Section(tomllib.loads(path.read_bytes().decode()), "", note)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
         raise ConfigError([f"{path}: found no valid TOML: {problem}"]) from problem
-    top.read({}, tables=("gateway", "mqtt", "defaults", "table", "rules"))
+    top.read({}, tables=("gateway", "mqtt", "defaults", "table", "rules", "web"))
     gateway = top.table("gateway").read(GATEWAY_KEYS)
     config = Config(
         gateway=gateway.get("id") or _host_name(),
@@ -203,6 +222,7 @@ def load(path: Path, drivers: Drivers, credentials: Path | None = None) -> Confi
         keep_hours=gateway.get("keep_hours", 24.0),
         mqtt=_mqtt(top.table("mqtt"), credentials or path.absolute().parent),
         tables=_tables(top, drivers),
+        web=_web(top.table("web"), path.absolute().parent) if "web" in top else None,
     )
     if mistakes:
         raise ConfigError(list(dict.fromkeys(mistakes)))
@@ -290,6 +310,17 @@ def _mqtt(section: Section, folder: Path) -> MqttConfig:
     return MqttConfig(
         **said, tls=TlsConfig(**{key: folder / name for key, name in tls.items()}) if "tls" in section else None
     )
+
+
+def _web(section: Section, folder: Path) -> WebConfig:
+    said = section.read(WEB_KEYS, tables=("tls",))
+    if "tls" not in section:
+        return WebConfig(**said)
+    tls = section.table("tls").read(WEB_TLS_KEYS)
+    for key in WEB_TLS_KEYS:
+        if key not in section.table("tls"):
+            section.table("tls").mistake(key, "none", WEB_TLS_KEYS[key].words)
+    return WebConfig(**said, tls=TlsConfig(**{key: folder / name for key, name in tls.items()}))
 
 
 def _tables(top: Section, drivers: Drivers) -> tuple[TableConfig, ...]:

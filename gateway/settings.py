@@ -97,6 +97,14 @@ MQTT_KEYS = {
     "embedded": boolean(),
 }
 TLS_KEYS = {"ca_file": FILE, "cert_file": FILE, "key_file": FILE}
+WEB_KEYS = {
+    "listen": text(
+        'an address and a port such as "127.0.0.1:8080", "0.0.0.0:8080" or "[::]:8080"',
+        r"(\[[0-9A-Fa-f:.]+\]|[^:/\s\[\]]+):\d{1,5}",
+    ),
+    "broker_url": text('a websocket address such as "wss://broker.hall.lan:9001"', r"wss?://[^/\s]+(/\S*)?"),
+}
+WEB_TLS_KEYS = {"cert_file": FILE, "key_file": FILE}
 TABLE_KEYS = {
     "id": text("1 to 32 of A-Z a-z 0-9 _ - in quotes", r"[A-Za-z0-9_-]{1,32}"),
     "game": one_of(get_args(GameKind)),

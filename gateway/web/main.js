@@ -1,0 +1,164 @@
+// Joins the parts: messages into the state, the state onto the screen, at most once per frame.
+
+import { Commands } from './commands.js';
+import { choose, load } from './i18n.js';
+import { Later } from './later.js';
+import { Link } from './link.js';
+import { Keys } from './keys.js';
+import { Flood, closed, mine, open } from './order.js';
+import { prefs } from './prefs.js';
+import { Router } from './router.js';
+import { Calls, Sound } from './sound.js';
+import { Hall } from './state.js';
+import { now } from './time.js';
+import { Frame } from './views/frame.js';
+import { Login } from './views/login.js';
+
+const TICK = 250;
+const PUBLIC_TOPICS = ['table/+/link', 'table/+/position', 'table/+/clock', 'table/+/game', 'gateway/+/status'];
+const ARBITER_TOPICS = ['gateway/+/health', 'arbiter/+/alerts', 'arbiter/+/board', 'arbiter/+/event/alert', 'arbiter/+/reply'];
+
+/** Where the broker is, if the server did not say: beside this page, on the usual port for websockets. */
+function besides() {
+  return location.protocol === 'https:' ? `wss://${location.hostname}:9001` : `ws://${location.hostname}:9001`;
+}
+
+class App {
+  constructor(settings, words) {
+    this.settings = settings;
+    this.words = words;
+    this.prefs = prefs;
+    this.hall = new Hall(settings.root);
+    this.later = new Later(prefs.get('later'));
+    this.flood = new Flood();
+    this.calls = new Calls();
+    this.sound = new Sound();
+    this.dirty = new Set();
+    this.drawing = false;
+    this.checking = false;
+    const spectator = location.hash.startsWith('#/public');
+    const topics = [...PUBLIC_TOPICS, ...(spectator ? [] : ARBITER_TOPICS)].map((topic) => `${settings.root}/${topic}`);
+    this.link = new Link(settings.broker_url ?? besides(), topics, {
+      message: (topic, text, retained) => this.#take(topic, text, retained),
+      heard: () => (this.hall.heardAt = now()),
+      state: (state) => this.#linkChanged(state),
+      denied: (denied) => this.#denied(denied),
+      checking: (on) => this.#check(on),
+    });
+    this.commands = new Commands(
+      settings.root,
+      (topic, payload) => this.link.send(topic, payload),
+      () => this.touch(),
+    );
+    this.commands.by = prefs.get('initials') || null;
+    this.router = new Router(() => this.show());
+    this.frame = new Frame(this);
+    this.keys = new Keys(this);
+    setInterval(() => this.touch(null), TICK);
+    document.addEventListener('visibilitychange', () => this.touch());
+  }
+
+  start() {
+    const account = prefs.account;
+    if (account) this.link.start(account);
+    this.show();
+  }
+
+  login(account, own, initials) {
+    prefs.keepAccount(account, own);
+    prefs.set('initials', initials);
+    this.commands.by = initials || null;
+    this.sound.arm();
+    this.link.start(account);
+    this.show();
+  }
+
+  logout() {
+    prefs.forgetAccount();
+    this.link.stop();
+    this.hall = new Hall(this.settings.root);
+    this.show();
+  }
+
+  async speak(language) {
+    prefs.set('language', language);
+    this.words = await load(language, this.settings.zone);
+    this.show();
+  }
+
+  /** Show the screen of the address, or the login. */
+  show() {
+    document.body.classList.toggle('login', !this.link.account || this.link.state === 'refused');
+    if (!this.link.account || this.link.state === 'refused') this.frame.mount(Login);
+    else this.frame.mount(this.router.view, this.router.argument);
+    this.touch();
+  }
+
+  // --- what is open, worked out once per frame ---
+
+  look(at) {
+    const items = open(this.hall, at);
+    const own = mine(prefs.get('tables'));
+    const isMine = (item) => (item.tables ?? [item.table]).some(own);
+    const flood = this.flood.judge(items, at);
+    const shown = items.filter((item) => !this.later.hides(item, at));
+    if (this.hall.hears(at) && this.calls.due(items.filter(isMine), flood, at) && prefs.get('sound') !== false) {
+      this.sound.play();
+    }
+    return {
+      at,
+      items: shown,
+      mine: shown.filter(isMine),
+      others: shown.filter((item) => !isMine(item)),
+      later: items.length - shown.length,
+      closed: closed(this.hall, at),
+      flood,
+      seen: this.hall.alertsSeen(at),
+      hears: this.hall.hears(at),
+    };
+  }
+
+  // --- messages and frames ---
+
+  #take(topic, text, retained) {
+    const about = this.hall.take(topic, text, retained, now());
+    if (about?.reply) this.commands.reply(about.reply);
+    else if (about?.table) this.touch(about.table.id);
+    else if (about?.gateway) this.touch();
+  }
+
+  #linkChanged(state) {
+    if (state === 'live') this.hall.connect(now());
+    else this.hall.disconnect(now());
+    if (state === 'lost' || state === 'refused') this.commands.lost();
+    if (state === 'refused') this.show();
+    this.touch();
+  }
+
+  #denied(topics) {
+    if (topics.some((topic) => topic.includes('/arbiter/'))) this.hall.refused = true;
+    this.touch();
+  }
+
+  #check(on) {
+    this.checking = on;
+    this.touch();
+  }
+
+  /** Have this table drawn again in the next frame; nothing said: everything; null: only what time has changed. */
+  touch(table = 'all') {
+    if (table !== null) this.dirty.add(table);
+    if (this.drawing) return;
+    this.drawing = true;
+    requestAnimationFrame(() => {
+      this.drawing = false;
+      const { dirty } = this;
+      this.dirty = new Set();
+      this.frame.draw(dirty, this.look(now()));
+    });
+  }
+}
+
+const settings = await (await fetch('hall.json')).json();
+const app = new App(settings, await load(choose(prefs.get('language')), settings.zone));
+app.start();

@@ -1,0 +1,187 @@
+// The hall: every table, always in the same place. On a wall with boards, on a phone a number, a clock and a sign.
+//
+// Sixty tiles are drawn by hand rather than by templates: a tick touches a few text nodes, a move two pieces.
+
+import { Board } from '../board.js';
+import { pieces, squaresOf } from '../fen.js';
+import { reading } from '../time.js';
+import { SIGNS, lastMove, trouble } from './words.js';
+
+const TILE = { width: 150, height: 206 };
+const PHONE = 700;
+/** Boards smaller than this are ink only. */
+const LEAST = 0.72;
+/** Time for drawing in one frame; what is left waits for the next, so that nothing stalls. */
+const BUDGET = 8;
+
+export class HallView {
+  static place = 'hall';
+
+  constructor(app, place) {
+    this.app = app;
+    this.place = place;
+    this.grid = element('div', 'grid', place);
+    this.grid.setAttribute('role', 'list');
+    this.empty = element('p', 'empty', place);
+    this.tiles = new Map();
+    this.waiting = new Set();
+    this.resized = () => this.#fit();
+    addEventListener('resize', this.resized);
+  }
+
+  leave() {
+    removeEventListener('resize', this.resized);
+  }
+
+  draw(dirty, look) {
+    const { hall, words } = this.app;
+    if (hall.tables.size !== this.tiles.size || dirty.has('all')) this.#keep();
+    this.empty.hidden = this.tiles.size > 0;
+    this.empty.textContent = words.t('hall.empty');
+    const worst = new Map();
+    for (const item of look.items) {
+      if (item.severity !== 'gone' && !worst.has(item.table)) worst.set(item.table, item);
+    }
+    for (const [id, tile] of this.tiles) tile.tick(hall.tables.get(id), worst.get(id), look.at);
+    for (const id of dirty.has('all') ? this.tiles.keys() : dirty) this.waiting.add(id);
+    this.#work();
+  }
+
+  /** Draw boards for as long as there is time. */
+  #work() {
+    const began = performance.now();
+    for (const id of this.waiting) {
+      this.waiting.delete(id);
+      const table = this.app.hall.tables.get(id);
+      if (table) this.tiles.get(id)?.show(table, this.boards);
+      if (performance.now() - began > BUDGET) break;
+    }
+    if (this.waiting.size) this.app.touch(null);
+  }
+
+  /** Tiles for the tables there are, in the order in which people count. */
+  #keep() {
+    const ids = this.app.hall.sorted().map((table) => table.id);
+    for (const [id, tile] of this.tiles) {
+      if (ids.includes(id)) continue;
+      tile.el.remove();
+      this.tiles.delete(id);
+    }
+    ids.forEach((id, index) => {
+      if (!this.tiles.has(id)) this.tiles.set(id, new Tile(this.app, id));
+      const { el } = this.tiles.get(id);
+      if (this.grid.children[index] !== el) this.grid.insertBefore(el, this.grid.children[index] ?? null);
+    });
+    this.#fit();
+  }
+
+  /** The largest tiles with which all tables are on one screen. */
+  #fit() {
+    const count = this.tiles.size;
+    const width = this.grid.clientWidth;
+    const height = innerHeight - this.grid.getBoundingClientRect().top - (innerWidth < PHONE ? 60 : 6);
+    if (!count || !width) return;
+    let best = { scale: 0, columns: 1 };
+    for (let columns = 1; columns <= count; columns++) {
+      const rows = Math.ceil(count / columns);
+      const scale = Math.min(width / columns / TILE.width, height / rows / TILE.height);
+      if (scale > best.scale) best = { scale, columns };
+    }
+    this.boards = innerWidth >= PHONE || best.scale >= LEAST;
+    if (innerWidth >= PHONE) best.scale = Math.max(best.scale, LEAST);
+    else if (!this.boards) best.columns = count > 12 ? 6 : 3;
+    if (best.scale === LEAST) best.columns = Math.floor(width / (LEAST * TILE.width));
+    this.grid.classList.toggle('boards', this.boards);
+    this.grid.style.setProperty('--columns', best.columns);
+    this.grid.style.setProperty('--scale', Math.min(2.2, best.scale).toFixed(3));
+  }
+}
+
+/** One table. */
+class Tile {
+  constructor(app, id) {
+    this.app = app;
+    this.id = id;
+    this.el = element('a', 'tile');
+    this.el.href = `#/t/${encodeURIComponent(id)}`;
+    this.el.setAttribute('role', 'listitem');
+    const head = element('div', 'head', this.el);
+    this.number = element('b', 'number', head);
+    this.number.textContent = id;
+    this.black = element('span', 'reading', head);
+    this.holder = element('div', 'holder', this.el);
+    const foot = element('div', 'foot', this.el);
+    this.move = element('span', 'move', foot);
+    this.white = element('span', 'reading', foot);
+    this.word = element('div', 'word', this.el);
+    this.board = null;
+    this.texts = new Map();
+  }
+
+  /** What time changes: clocks, ages, and how far the table can be believed. */
+  tick(table, worst, at) {
+    const { hall, words } = this.app;
+    const presence = hall.presence(table, at);
+    const clock = hall.clock(table, at);
+    const gone = presence.state !== 'live';
+    const stale = !gone && clock?.stale;
+    this.#class(gone, stale, worst);
+    for (const side of ['white', 'black']) {
+      const shown = clock ? reading(clock[side]) : '';
+      const flag = clock?.flags.includes(side) ? '⚑' : '';
+      const runs = clock?.running === side;
+      this.#text(this[side], `${runs ? '▸' : ''}${shown}${flag}`);
+      this[side].classList.toggle('runs', runs);
+    }
+    const age = stale ? words.t('old', { age: words.age(clock.age) }) : '';
+    const word = worst
+      ? `${SIGNS[worst.severity]} ${words.kind(worst.kind)}`
+      : gone
+        ? `✕ ${trouble(presence, words)}`
+        : stale
+          ? clock.white === null && clock.black === null ? `✕ ${words.t('clock.none')}` : age
+          : '';
+    this.#text(this.word, worst && (gone || stale) ? `${word} · ${gone ? words.t(`gone.${presence.why}`, presence) : age}` : word);
+    this.word.hidden = !word;
+  }
+
+  /** What a message changes: the board and the last move. */
+  show(table, boards) {
+    const { words } = this.app;
+    this.#text(this.move, lastMove(table, words) || this.#phase(table, words));
+    if (!boards) return;
+    const game = table.value('game');
+    const position = table.value('position');
+    if (this.board?.game !== table.game) {
+      this.board = new Board(table.game, { king: words.t('king.letter') });
+      this.holder.replaceChildren(this.board.el);
+    }
+    this.board.show(pieces(table.game, position?.fen), {
+      last: squaresOf(game?.moves?.at(-1)),
+      label: words.t('table.label', { table: this.id }),
+    });
+  }
+
+  #phase(table, words) {
+    const phase = table.value('game')?.phase;
+    return phase ? words.t(`phase.${phase}`) : words.t('no_game');
+  }
+
+  #class(gone, stale, worst) {
+    const wanted = `tile ${gone ? 'gone' : stale ? 'stale' : 'live'} ${worst ? worst.severity : ''} ${worst?.attended ? 'attended' : ''}`;
+    if (this.el.className !== wanted) this.el.className = wanted;
+  }
+
+  #text(node, text) {
+    if (this.texts.get(node) === text) return;
+    this.texts.set(node, text);
+    node.textContent = text;
+  }
+}
+
+function element(name, className, parent) {
+  const made = document.createElement(name);
+  made.className = className;
+  parent?.append(made);
+  return made;
+}

@@ -1,0 +1,212 @@
+"""The arbiter's page over HTTP: a fixed table of files, read at the start, in a thread of its own.
+
+No path is ever joined to a folder: what is not in the table does not exist. The page talks to the broker by itself, so
+nothing of the hall passes through here, and a server that is gone takes no open page with it.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import http.server
+import json
+import socket
+import ssl
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+from pathlib import Path
+
+import structlog
+
+from gateway import __version__
+from gateway.config import WebConfig
+from gateway.errors import GatewayError
+
+ROOT = Path(__file__).with_name("web")
+SETTINGS = "hall.json"
+INDEX = "index.html"
+
+CONTENT_TYPES = {
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".json": "application/json",
+    ".svg": "image/svg+xml",
+    ".md": "text/plain; charset=utf-8",
+}
+PLAIN = "text/plain; charset=utf-8"
+
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'self'; connect-src 'self' ws: wss:; img-src 'self' data:; object-src 'none'; base-uri 'none';"
+        " form-action 'self'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    # Asked again each time, and answered with 304: a page of yesterday must not judge games of today.
+    "Cache-Control": "no-cache",
+}
+
+log = structlog.get_logger("web")
+
+
+class WebError(GatewayError):
+    """The page cannot be served."""
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """One file as it is sent."""
+
+    body: bytes
+    packed: bytes
+    content_type: str
+    tag: str
+
+
+def files(settings: bytes) -> dict[str, File]:
+    """Every file of the page by its path, and the hall's settings."""
+    table = {
+        path.relative_to(ROOT).as_posix(): _file(path.name, path.read_bytes())
+        for path in sorted(ROOT.rglob("*"))
+        if path.is_file()
+    }
+    table[SETTINGS] = _file(SETTINGS, settings)
+    table[""] = table[INDEX]
+    return table
+
+
+def _file(name: str, body: bytes) -> File:
+    tag = f'"{hashlib.sha256(body).hexdigest()[:20]}"'
+    content_type = CONTENT_TYPES.get(Path(name).suffix, PLAIN)
+    return File(body, gzip.compress(body, mtime=0), content_type, tag)
+
+
+def settings(root: str, broker_url: str | None) -> bytes:
+    """What the page must know of the hall. Never a credential: everybody on the network can read it."""
+    values = {"root": root, "broker_url": broker_url, "zone": _zone(), "version": __version__}
+    return json.dumps(values).encode()
+
+
+def _zone() -> str | None:
+    """The hall's time zone by its name; None where the system does not tell it."""
+    target = Path("/etc/localtime").resolve().as_posix()
+    _, found, name = target.partition("/zoneinfo/")
+    return name if found else None
+
+
+def export(directory: Path, root: str, broker_url: str | None) -> None:
+    """Write the same folder for another web server."""
+    for name, file in files(settings(root, broker_url)).items():
+        if name:
+            path = directory / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(file.body)
+
+
+class WebServer:
+    """Serves the page until it is stopped."""
+
+    def __init__(self, config: WebConfig, root: str, broker_url: str | None = None) -> None:
+        """`broker_url` is used where the configuration names none.
+
+        Raises:
+            WebError: the address is taken, or a file of [web.tls] cannot be used.
+        """
+        self._server = _Server(config, files(settings(root, config.broker_url or broker_url)))
+        self._thread = threading.Thread(target=self._server.serve_forever, name="web", daemon=True)
+        host, port = config.address
+        name = f"[{host}]" if ":" in host else host
+        self.url = f"{'https' if config.tls else 'http'}://{name}:{self._server.server_address[1] if not port else port}"
+
+    def start(self) -> None:
+        """Serve from now on."""
+        self._thread.start()
+        log.info("the page is served", url=self.url)
+
+    def stop(self) -> None:
+        """Take no more requests; open pages go on by themselves."""
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join(timeout=2)
+
+
+class _Server(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+    allow_reuse_address = True
+
+    def __init__(self, config: WebConfig, table: Mapping[str, File]) -> None:
+        self.table = table
+        host, port = config.address
+        self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        self._tls: ssl.SSLContext | None = None
+        try:
+            super().__init__((host, port), _Handler)
+        except OSError as error:
+            raise WebError(f"[web] listen = {config.listen!r}: {error.strerror}") from error
+        if config.tls is not None:
+            try:
+                self._tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+                self._tls.load_cert_chain(config.tls.cert_file, config.tls.key_file)
+            except OSError as error:
+                self.server_close()
+                raise WebError(f"[web.tls] {config.tls.cert_file}: {error}") from error
+
+    def finish_request(self, request: socket.socket, client_address: object) -> None:  # type: ignore[override]
+        """Shake hands in the request's own thread, so that a client that says nothing stops nobody."""
+        request.settimeout(_Handler.timeout)
+        if self._tls is None:
+            super().finish_request(request, client_address)
+            return
+        with self._tls.wrap_socket(request, server_side=True) as secure:
+            super().finish_request(secure, client_address)
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A client that went away or talks nonsense is no event."""
+        log.debug("a request was not answered", client=str(client_address), exc_info=True)
+
+
+class _Handler(http.server.BaseHTTPRequestHandler):
+    server: _Server
+    protocol_version = "HTTP/1.1"
+    server_version = "board-gateway"
+    sys_version = ""
+    timeout = 15
+
+    def do_GET(self) -> None:
+        """Send a file."""
+        self._answer(body=True)
+
+    def do_HEAD(self) -> None:
+        """Send its headers."""
+        self._answer(body=False)
+
+    def _answer(self, *, body: bool) -> None:
+        path = self.path.partition("?")[0].removeprefix("/")
+        file = self.server.table.get(path)
+        if file is None:
+            self._send(HTTPStatus.NOT_FOUND, {"Content-Type": PLAIN}, b"Not here.\n", body)
+            return
+        headers = {"Content-Type": file.content_type, "ETag": file.tag, "Vary": "Accept-Encoding"}
+        if self.headers.get("If-None-Match") == file.tag:
+            self._send(HTTPStatus.NOT_MODIFIED, headers, b"", False)
+        elif "gzip" in self.headers.get("Accept-Encoding", ""):
+            self._send(HTTPStatus.OK, headers | {"Content-Encoding": "gzip"}, file.packed, body)
+        else:
+            self._send(HTTPStatus.OK, headers, file.body, body)
+
+    def _send(self, status: HTTPStatus, headers: Mapping[str, str], data: bytes, body: bool) -> None:
+        self.send_response(status)
+        for name, value in (HEADERS | dict(headers)).items():
+            self.send_header(name, value)
+        if status != HTTPStatus.NOT_MODIFIED:
+            self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        if body:
+            self.wfile.write(data)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Requests are told on request only."""
+        log.debug("request", client=self.client_address[0], line=format % args)
