@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from gateway.errors import UsageError
-from gateway.events import Command, CommandDone, GameEnded, Numbered, Reply
+from gateway.events import Command, CommandDone, GameEnded, GameKind, Numbered, Reply
 from gateway.game import Game
 from gateway.reconstruct.phase import as_it_stands
 from gateway.record import GamePosition, Record, notate, parse, position_from_fen
@@ -22,6 +22,9 @@ REMEMBERED = 1000
 """Command ids whose replies are kept for each table."""
 LONGEST_TEXT = 500
 """Characters that a name, a reason or a note may have."""
+
+HEAD = ("command", "id", "by")
+"""What every command has; the rest are its arguments."""
 
 RESULTS = {
     "chess": ("1-0", "0-1", "1/2-1/2", "*"),
@@ -36,16 +39,18 @@ Check = Callable[[str, Any], None]
 def command_from(message: Any) -> Command:
     """Read a command's JSON object.
 
+    A `command`, `id` or `by` that is no text is left among the arguments, where it will be refused.
+
     Raises:
-        UsageError: it is no object, or its `command`, `id` or `by` is no text.
+        UsageError: it is no object.
     """
     if not isinstance(message, dict):
         raise UsageError("a command is a JSON object with `command`, `id` and `by`")
-    for key in ("command", "id", "by"):
-        if not isinstance(message.get(key), str | None):
-            raise UsageError(f"{key}: found {message[key]!r}; allowed is a text")
-    arguments = {key: value for key, value in message.items() if key not in ("command", "id", "by")}
-    return Command(message.get("command"), message.get("id"), message.get("by"), arguments)
+    head = {key: value for key in HEAD if isinstance(value := message.get(key), str)}
+    arguments = {
+        key: value for key, value in message.items() if key not in head and not (key in HEAD and value is None)
+    }
+    return Command(head.get("command"), head.get("id"), head.get("by"), arguments)
 
 
 class Arbiter:
@@ -71,9 +76,9 @@ class Arbiter:
     def _carry_out(self, command: Command) -> Reply:
         error = None
         try:
+            _check_head(command.arguments)
             takes, action = _known(command.name)
-            _check_arguments(command.arguments, takes)
-            action(self.table, command.arguments, command.by)
+            action(self.table, _checked(command.arguments, takes), command.by)
         except UsageError as refused:
             error = str(refused)
         self.table.emit(
@@ -121,11 +126,17 @@ def _moves(name: str, value: Any) -> None:
         raise UsageError(f"{name}: found {value!r:.60}; allowed is a list of moves in SAN, UCI or PDN")
 
 
-def _counts(name: str, value: Any) -> None:
-    if not isinstance(value, dict):
-        raise UsageError(f"{name}: found {value!r:.60}; allowed is an object of whole numbers")
-    for key, count in value.items():
-        _count(f"{name}.{key}", count)
+def _counts(*allowed: str) -> Check:
+    """An object of whole numbers, of any names or of these."""
+
+    def check(name: str, value: Any) -> None:
+        if not isinstance(value, dict) or (allowed and not set(value) <= set(allowed)):
+            names = f" named {' and '.join(allowed)}" if allowed else ""
+            raise UsageError(f"{name}: found {value!r:.60}; allowed is an object of whole numbers{names}")
+        for key, count in value.items():
+            _count(f"{name}.{key}", count)
+
+    return check
 
 
 def _control(name: str, value: Any) -> None:
@@ -156,12 +167,27 @@ def moment(name: str, value: Any) -> float:
     return found.timestamp()
 
 
-def _check_arguments(arguments: Arguments, takes: Mapping[str, Check]) -> None:
+def _check_head(arguments: Arguments) -> None:
+    for key in HEAD:
+        if key in arguments:
+            raise UsageError(f"{key}: found {arguments[key]!r:.60}; allowed is a text")
+
+
+def _checked(arguments: Arguments, takes: Mapping[str, Check]) -> Arguments:
+    """The arguments that were given; null is as good as left out where it says nothing else."""
+    given = {}
     for name, value in arguments.items():
         check = takes.get(name)
         if check is None:
             raise UsageError(f"{name} is no argument of this command; allowed: {', '.join(takes) or 'none'}")
-        check(name, value)
+        if value is not None or check in NULLABLE:
+            check(name, value)
+            given[name] = value
+    return given
+
+
+NULLABLE = (_text_or_null, _moment)
+"""Where null says that nothing is known, or nothing any more."""
 
 
 def _need(arguments: Arguments, name: str) -> Any:
@@ -183,9 +209,9 @@ def _game(table: Table, *phases: str) -> Game:
     return table.game
 
 
-def _position(table: Table, name: str, fen: str) -> GamePosition:
+def _position(kind: GameKind, name: str, fen: str) -> GamePosition:
     try:
-        position = position_from_fen(table.game_kind, fen)
+        position = position_from_fen(kind, fen)
     except ValueError as error:
         raise UsageError(f"{name}: {error}") from error
     fault = position.fault()
@@ -217,13 +243,9 @@ def _assign(table: Table, arguments: Arguments, by: str | None) -> None:
         raise UsageError(f"regulations: found {regulations} for {kind}; fide goes with chess, fmjd with draughts")
     if kind != table.game_kind and table.game and table.game.phase in ("play", "suspended"):
         raise UsageError("game: cannot be changed while a game is in play")
-    start_fen = arguments.get("start_fen")
     changed = dict(arguments)
-    if start_fen is not None:
-        try:
-            position_from_fen(kind, start_fen)
-        except ValueError as error:
-            raise UsageError(f"start_fen: {error}") from error
+    if arguments.get("start_fen") is not None:
+        _position(kind, "start_fen", arguments["start_fen"])
     if arguments.get("scheduled_start") is not None:
         changed["scheduled_start"] = moment("scheduled_start", arguments["scheduled_start"])
     table.assign({**changed, "game": kind, "regulations": regulations})
@@ -233,9 +255,9 @@ def _start_game(table: Table, arguments: Arguments, by: str | None) -> None:
     moves = arguments.get("moves", [])
     start_fen = arguments.get("start_fen")
     if start_fen is not None:
-        position: GamePosition = _position(table, "start_fen", start_fen)
+        position = _position(table.game_kind, "start_fen", start_fen)
     elif moves or not table.board.known:
-        position = Record(table.game_kind).start
+        position = Record(table.game_kind, table.assigned.start_fen).start
     else:
         try:
             position = as_it_stands(table.game_kind, table.board.pieces())
@@ -253,7 +275,7 @@ def _start_game(table: Table, arguments: Arguments, by: str | None) -> None:
 
 def _set_position(table: Table, arguments: Arguments, by: str | None) -> None:
     game = _game(table, "play", "suspended")
-    position = _position(table, "fen", _need(arguments, "fen"))
+    position = _position(game.kind, "fen", _need(arguments, "fen"))
     table.emit_all(game.set_position(position, "command", table.at))
 
 
@@ -267,6 +289,7 @@ def _correct(table: Table, arguments: Arguments, by: str | None) -> None:
     if from_ply <= last:
         table.emit_all(game.retract(from_ply, "command"))
     table.emit_all(game.told(moves, table.at))
+    table.end_again()
 
 
 def _end_game(table: Table, arguments: Arguments, by: str | None) -> None:
@@ -345,7 +368,12 @@ COMMANDS: Mapping[str, tuple[Mapping[str, Check], Action]] = {
         _assign,
     ),
     "start_game": (
-        {"start_fen": _text, "moves": _moves, "moves_completed": _counts, "record": _counts},
+        {
+            "start_fen": _text,
+            "moves": _moves,
+            "moves_completed": _counts("white", "black"),
+            "record": _counts(),
+        },
         _start_game,
     ),
     "set_position": ({"fen": _text}, _set_position),

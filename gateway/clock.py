@@ -135,9 +135,9 @@ class Clock:
         if not self.fixed:
             self._map("right" if orientation == "rotated" else "left")
 
-    def first_to_run(self) -> bool:
-        """The first clock that runs in a game is White's; True if that exchanged the halves."""
-        if self.fixed or self.one_running != "black":
+    def first_to_run(self, turn: Side = "white") -> bool:
+        """The first clock that runs in a game is that of the side to move; True if that exchanged the halves."""
+        if self.fixed or self.one_running in (None, turn):
             return False
         self._map("right" if self.white_side == "left" else "left")
         return True

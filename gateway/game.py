@@ -60,8 +60,8 @@ class Game:
         self.board = board
         self.phase: Phase = "setup"
         self.id: str | None = None
-        self.result: str | None = None
-        self.reason: str | None = None
+        self.ended: GameEnded | None = None
+        """How it ended, while it is over."""
         self.assigned = Assignment()
         self.suspension: str | None = None
         """`adjournment` or `interruption` while suspended."""
@@ -78,9 +78,22 @@ class Game:
         return self.record.position
 
     @property
+    def result(self) -> str | None:
+        return self.ended.result if self.ended else None
+
+    @property
+    def reason(self) -> str | None:
+        return self.ended.reason if self.ended else None
+
+    @property
     def untouched(self) -> bool:
         """The game has not begun, and its start position stands exactly."""
         return self.phase == "setup" and self.record.ply == 0 and self.follow.rivals.best.rate == 0
+
+    @property
+    def untold(self) -> bool:
+        """Nothing has been played on the board yet."""
+        return all(entry.move.source == "command" for entry in self.record.entries)
 
     def begin(self, game_id: str, date: str, *, timed: bool) -> None:
         """The game begins; `timed` says whether a clock tells when plies are completed."""
@@ -198,19 +211,27 @@ class Game:
         last = self.record.entries[-1]
         if not last.move.legal or self.follow.tip.node.turn != self.record.turn:
             return None, None
-        verdict = over(self.record.position)
+        end = self.over()
         best = self.follow.rivals.best
-        if verdict is None or best.depth != self.record.ply or best.rate > 0:
+        if end is None or last.move.source == "command":
+            return end, None
+        if best.depth != self.record.ply or best.rate > 0:
             return None, None
         due = self.board.last_change + END_REST
-        if last.confirmed or at >= due:
-            return GameEnded(verdict[0], verdict[1], None), None  # type: ignore[arg-type]
-        return None, due
+        return (end, None) if last.confirmed or at >= due else (None, due)
+
+    def over(self) -> GameEnded | None:
+        """The end that the record's position makes, if it makes one."""
+        verdict = over(self.record.position)
+        return None if verdict is None else GameEnded(verdict[0], verdict[1], None)  # type: ignore[arg-type]
 
     def end(self, ended: GameEnded) -> None:
         """Close the game with a result."""
-        self.phase = "ended"
-        self.result, self.reason = ended.result, ended.reason
+        self.phase, self.ended = "ended", ended
+
+    def reopen(self) -> None:
+        """It is not over after all."""
+        self.phase, self.ended = "play", None
 
     # --- across a restart ---------------------------------------------------------------------------------------
 
@@ -220,6 +241,7 @@ class Game:
             "record": self.record.state(),
             "follow": saved(self.follow),
             "assigned": asdict(self.assigned),
+            "ended": self.ended and asdict(self.ended),
             "arrivals": self._arrivals,
             **{name: getattr(self, name) for name in _PLAIN},
         }
@@ -231,11 +253,12 @@ class Game:
         game = cls(record, board, 0.0, state["regulations"], state["time_control"])
         game.follow = restored(state["follow"], record.game, board)
         game.assigned = Assignment(**state["assigned"])
+        game.ended = state["ended"] and GameEnded(**state["ended"])
         game._arrivals = list(state["arrivals"])
         for name in _PLAIN:
             setattr(game, name, state[name])
         return game
 
 
-_PLAIN = ("regulations", "time_control", "phase", "id", "result", "reason", "suspension", "resumed_at", "clock_started")
+_PLAIN = ("regulations", "time_control", "phase", "id", "suspension", "resumed_at", "clock_started")
 """What of a game is a plain value already."""

@@ -10,11 +10,10 @@ from typing import Any
 from gateway import capture
 from gateway.arbiter import command_from
 from gateway.config import TableConfig
-from gateway.errors import UsageError
-from gateway.events import Device, LinkState, Reply
+from gateway.events import Device, LinkState
 from gateway.link import Link
 from gateway.protocol import Address
-from gateway.publish import Message, event_message, reply_message
+from gateway.publish import Message, event_message
 from gateway.registry import DRIVERS
 from gateway.station import Outcome, Station
 
@@ -27,39 +26,41 @@ class Player:
     """One capture's table, as the entries make it."""
 
     def __init__(self, header: capture.CaptureHeader) -> None:
-        self._table = header.table.id
+        self._started = header.started
+        self._shift = 0.0
+        """From the capture's time to the table's, which may have begun long before."""
         self._station = Station(header.table, header.gateway, ROOT, header.started)
         self._links = _links(header.table)
 
     def play(self, entry: capture.Entry) -> list[Outcome]:
         """Take one entry; timers that are due fire first."""
+        at = round(entry.t + self._shift, 6)
         match entry:
-            case capture.Rx(t, device, data, channel):
-                told = self._links[device].receive(data, t, channel)
+            case capture.Rx(_, device, data, channel):
+                told = self._links[device].receive(data, at, channel)
                 if not told:
-                    return self._station.advance(t)
-                return [outcome for _, observation in told for outcome in self._station.observe(observation, t)]
-            case capture.Link(t, device, up, detail):
+                    return self._station.advance(at)
+                return [outcome for _, observation in told for outcome in self._station.observe(observation, at)]
+            case capture.Link(_, device, up, detail):
                 if up:
-                    self._links[device].opened(t)
+                    self._links[device].opened(at)
                 else:
-                    self._links[device].closed(t, detail)
-                return self._station.observe(LinkState(device, up, detail), t)
-            case capture.CommandLine(t, command):
-                return self._command(command, t)
+                    self._links[device].closed(at, detail)
+                return self._station.observe(LinkState(device, up, detail), at)
+            case capture.CommandLine(_, command):
+                return self._station.command(command_from(command), at)
             case capture.State(_, state):
-                self._station.restore(dict(state))
+                self._go_on(state)
                 return []
-            case capture.Tx(t) | capture.End(t):
-                return self._station.advance(t)
+            case capture.Tx() | capture.End():
+                return self._station.advance(at)
 
-    def _command(self, command: Mapping[str, Any], t: float) -> list[Outcome]:
-        """Carry it out; one that is not even a command is answered, as it would be live."""
-        try:
-            return self._station.command(command_from(command), t)
-        except UsageError as problem:
-            reply = reply_message(ROOT, self._table, Reply(None, False, str(problem)))
-            return [*self._station.advance(t), Outcome(t, reply=reply)]
+    def _go_on(self, state: Mapping[str, Any]) -> None:
+        """Take up a table where it was, on its own time."""
+        table = self._station.table
+        table.epoch = float(state["table"]["epoch"])
+        self._shift = self._started - table.epoch
+        self._station.restore(dict(state))
 
 
 def _links(table: TableConfig) -> dict[Device, Link]:

@@ -71,6 +71,8 @@ STOP_GRACE = 0.4
 """Seconds after both clocks stopped during which a ply may still arrive."""
 LOG_PACE = 0.4
 """Seconds between two changes that a board kept: about a gesture's own pace."""
+MADE_BY_POSITION = ("checkmate", "stalemate", "no_moves", "no_pieces")
+"""Reasons of an end that go with the position that made it."""
 DISMANTLED = 4.0
 """Squares of contradiction at which an awaited start position is given up."""
 
@@ -126,6 +128,9 @@ class Table:
         self.device = Device()
         self.orientation: Orientation | None = None if config.board.orientation == "auto" else config.board.orientation
         self.orientation_fixed = self.orientation is not None
+        self.clock.follow_orientation(self.orientation)
+        self.clock_link: bool | None = None
+        """Whether a clock with a port of its own answers; None: not said yet."""
         self.game: Game | None = None
         """The game in play, or the last one."""
         self.next: Game | None = None
@@ -372,6 +377,8 @@ class Table:
         played = self.game.record.ply if self.game and self.game.phase == "play" else None
         if played is not None and (played < NEW_GAME_PLIES or not self._start_settled()):
             return
+        if played is not None and self.game and self.game.position.placement() == start.placement():
+            return  # play itself has come back to it
         if self.next and self.next.follow.rivals.best.rate == 0 and self.next.position.fen() == start.fen():
             return
         self.next = self.new_game(start.fen())
@@ -424,6 +431,18 @@ class Table:
         self.game.end(ended)
         self.emit(ended)
 
+    def end_again(self) -> None:
+        """An ended game was corrected: its end stands as told, or as the position now makes it; or it goes on."""
+        game = self.game
+        if game is None or game.phase != "ended":
+            return
+        if game.ended is not None and game.ended.reason not in MADE_BY_POSITION:
+            self.end(game.ended)
+        elif (ended := game.over()) is not None:
+            self.end(ended)
+        else:
+            game.reopen()
+
     def start_by_command(self, game: Game, moves: list[str]) -> None:
         """The arbiter starts a game; it needs no board."""
         if self.clock.one_running:
@@ -437,9 +456,9 @@ class Table:
         """What the next game is; keys as in the command, already checked."""
         if values["game"] != self.game_kind:
             self.game_kind = values["game"]
-            self.board = Observed(geometry(self.game_kind))
-            self._raw = {}
-            self.next = None
+            if geometry(self.game_kind) is not self.board.geometry:
+                self.board = Observed(geometry(self.game_kind))
+                self._raw = {}
         self.regulations = values["regulations"]
         self.time_control = values.get("time_control", self.time_control)
         for field_ in fields(self.assigned):
@@ -474,13 +493,20 @@ class Table:
             side = change.side
             if change.change in ("started", "connected") and self.clock.one_running:
                 self._running_since = self.at
+                if self._first_runs() and side is not None:
+                    side = OTHER[side]
                 if self.next is not None and self.next.untouched:
-                    if self.clock.first_to_run() and side is not None:
-                        side = OTHER[side]
                     self.next.clock_started = self.at
                     self.start(self.next, "start_position")
             self.emit(self._clock_event(change.change, side))
             self._clock_changed(change.change, side)
+
+    def _first_runs(self) -> bool:
+        """The first clock that runs in a game is that of the side to move; True if this exchanged the halves."""
+        game = self.next if self.next and self.next.untouched else self.game
+        if game is None or game.clock_started is not None or game.phase not in ("setup", "play") or not game.untold:
+            return False
+        return self.clock.first_to_run(game.position.turn)
 
     def _clock_event(self, change: Change, side: Side | None) -> ClockChanged:
         report = self.clock.report
@@ -499,7 +525,7 @@ class Table:
         follow = game.follow
         follow.timed = self.clock.connected
         follow.rivals.running = self.clock.one_running
-        if runs and game.clock_started is None:
+        if runs and game.clock_started is None and (game is self.game or change != "pressed"):
             game.clock_started = self.at
         if change == "pressed" and side is not None and self.clock.report is not None:
             follow.pressed(side, self.at, self.clock.report.readings)
@@ -512,9 +538,7 @@ class Table:
 
     def _link(self, device: DeviceName, up: bool, detail: str | None) -> None:
         if device == "clock":
-            self.emit(LinkChanged("clock", "up" if up else "down", detail))
-            if not up:
-                self._clock_changes(self.clock.gone())
+            self._clock_link(up, detail)
             return
         link, state = self.device.link, "up" if up else "down"
         link.detail = detail
@@ -528,6 +552,15 @@ class Table:
                 self._away = Away(self.at, self.board.pieces(), self.game.follow.rivals.best)
             if self.config.clock.driver == "board":
                 self._clock_changes(self.clock.gone())
+
+    def _clock_link(self, up: bool, detail: str | None) -> None:
+        """A clock with a port of its own answers, or has stopped."""
+        if self.clock_link == up or (self.clock_link is None and not up):
+            return
+        self.clock_link = up
+        self.emit(LinkChanged("clock", "up" if up else "down", detail))
+        if not up:
+            self._clock_changes(self.clock.gone())
 
     # --- conclusions --------------------------------------------------------------------------------------------
 
@@ -669,6 +702,7 @@ class Table:
         """The whole state as plain JSON values. Times stay as they are: whoever restores goes on from `at`."""
         return {
             "at": self.at,
+            "epoch": self.epoch,
             "stamp": None if self.stamp == float("-inf") else self.stamp,
             "numbering": dict(self._numbering),
             "game_ids": sorted(self._game_ids),
@@ -677,6 +711,7 @@ class Table:
             "time_control": self.time_control,
             "assigned": asdict(self.assigned),
             "device": asdict(self.device),
+            "clock_link": self.clock_link,
             "orientation": self.orientation,
             "orientation_fixed": self.orientation_fixed,
             "raw": self._raw,
@@ -689,11 +724,13 @@ class Table:
             "signal": self._signal,
             "running_since": self._running_since,
             "gap": self._gap,
+            "away": self._away and [self._away.since, dict(self._away.pieces), self._away.rival.depth],
+            "log_read": self._log_read,
             "deadline": self.deadline,
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Undo `state`, on a table just made with the same settings."""
+        """Undo `state`, on a table just made with the same settings. Its epoch stays its own."""
         self.at = state["at"]
         self.stamp = float("-inf") if state["stamp"] is None else state["stamp"]
         self._numbering = dict(state["numbering"])
@@ -702,6 +739,7 @@ class Table:
         self.regulations, self.time_control = state["regulations"], state["time_control"]
         self.assigned = Assignment(**state["assigned"])
         self.device = Device(**{**state["device"], "link": Link(**state["device"]["link"])})
+        self.clock_link = state["clock_link"]
         self.orientation, self.orientation_fixed = state["orientation"], state["orientation_fixed"]
         self._raw = dict(state["raw"])
         self.board = Observed(geometry(self.game_kind))
@@ -712,7 +750,10 @@ class Table:
         self.watch.restore(state["watch"])
         self._start_since, self._running_since = state["start_since"], state["running_since"]
         self._signal = state["signal"] and tuple(state["signal"])
-        self._gap = state["gap"]
+        self._gap, self._log_read = state["gap"], state["log_read"]
+        if state["away"] and self.game:
+            since, pieces, depth = state["away"]
+            self._away = Away(since, pieces, self.game.follow.rivals.best.ancestor(depth))
         self.deadline = state["deadline"]
 
 

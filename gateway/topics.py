@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gateway.events import OTHER, Square
+from gateway.game import Game
 from gateway.publish import VERSION, Message, encode, rfc3339
 from gateway.reconstruct.phase import node_of
 from gateway.table import Table
@@ -34,6 +35,7 @@ class Topics:
         """Topic -> the part of it whose change may not wait."""
         self._at: dict[str, float] = {}
         self._messages: dict[str, Message] = {}
+        self._written = _Written()
 
     def changed(self, at: float) -> list[Message]:
         """The topics that are known for the first time or have changed, in the contract's order."""
@@ -80,23 +82,19 @@ class Topics:
         yield f"{self.public}/game", self._game(), None, 0.0
         game = table.game
         if game is not None:
-            result = game.result or "*"
-            if game.kind == "draughts":
-                yield f"{self.public}/pdn", game.record.pdn(result), game.phase, TEXT_EVERY
-            else:
-                yield f"{self.public}/pgn", game.record.pgn(result), game.phase, TEXT_EVERY
+            form = "pdn" if game.kind == "draughts" else "pgn"
+            yield f"{self.public}/{form}", self._written.of(game).text, (game.phase, game.result), TEXT_EVERY
         yield f"{self.arbiter}/alerts", {"alerts": table.watch.open_alerts()}, None, 0.0
         if table.board.known:
             yield f"{self.arbiter}/board", self._board(), None, 0.0
 
     def _link(self) -> dict[str, Any]:
         table, device = self.table, self.table.device
-        clock = "unconfigured" if table.config.clock.driver == "none" else "up" if table.clock.connected else "down"
         stamp = None if device.last_frame is None else rfc3339(table.epoch + device.last_frame)
         since = None if device.link.since is None else rfc3339(table.epoch + device.link.since)
         return {
             "board": device.link.state,
-            "clock": clock,
+            "clock": self._clock_link(),
             "gateway": table.gateway,
             "driver": table.config.board.driver,
             "serial": device.serial,
@@ -105,6 +103,14 @@ class Topics:
             "since": since,
             "detail": device.link.detail,
         }
+
+    def _clock_link(self) -> str:
+        """Through the board a clock is there or not; one with a port of its own answers or not."""
+        driver = self.table.config.clock.driver
+        if driver == "none":
+            return "unconfigured"
+        here = self.table.clock.connected if driver == "board" else self.table.clock_link
+        return "up" if here else "down"
 
     def _position(self) -> dict[str, Any]:
         game = self.table.game
@@ -144,7 +150,7 @@ class Topics:
             "round": assigned.round,
             "start_fen": game.record.start.fen() if game else None,
             "orientation": table.orientation,
-            "moves": game.record.moves_payload() if game else [],
+            "moves": self._written.of(game).moves if game else [],
             "result": game.result if game else None,
             "reason": game.reason if game else None,
         }
@@ -155,6 +161,25 @@ class Topics:
         if table.game is not None:
             differs = table.board.geometry.names(node_of(table.game.position).difference(table.board))
         return {"physical": table.board.placement(), "differs": squares_out(differs)}
+
+
+class _Written:
+    """A record as it is published; written anew only when it has changed, for it grows with the game."""
+
+    def __init__(self) -> None:
+        self.moves: list[dict[str, Any]] = []
+        self.text = ""
+        self._of: tuple[Any, ...] = ()
+
+    def of(self, game: Game) -> _Written:
+        """Written out for `game` as it is now."""
+        record, result = game.record, game.result or "*"
+        now = (game, record.entries, len(record.placed), result)
+        if now != self._of:
+            self._of = now
+            self.moves = record.moves_payload()
+            self.text = record.pdn(result) if game.kind == "draughts" else record.pgn(result)
+        return self
 
 
 def squares_out(squares: list[Square]) -> list[Square | int]:
