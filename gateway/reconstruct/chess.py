@@ -178,7 +178,15 @@ class ChessNode(Node):
         if piece is None or board.piece(target) != piece.symbol():
             return None
         move = chess.Move(source, target)
-        return None if self._half_castled(move) else move
+        return None if self._half_castled(move) or self._signalled(move) else move
+
+    def _signalled(self, move: chess.Move) -> bool:
+        """A king went to the centre as none can: a result is being shown, by one king or by both (kings convention)."""
+        return bool(
+            self.board.kings & chess.BB_SQUARES[move.from_square]
+            and chess.BB_CENTER & chess.BB_SQUARES[move.to_square]
+            and chess.square_distance(move.from_square, move.to_square) > 1
+        )
 
     def _irregular_by_lift(self, board: Observed, arrived: int, source: int) -> chess.Move | None:
         """On an occupancy board a capture leaves no difference but the departure: the lift tells the square."""
@@ -189,7 +197,7 @@ class ChessNode(Node):
         if arrived.bit_count() != 1 or not arrived & board.occupied:
             return None
         move = chess.Move(source, arrived.bit_length() - 1)
-        return None if self._half_castled(move) else move
+        return None if self._half_castled(move) or self._signalled(move) else move
 
     def _half_castled(self, move: chess.Move) -> bool:
         """The king went two files towards a rook that castling would have moved: half a castling, no ply."""
