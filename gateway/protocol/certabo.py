@@ -115,7 +115,7 @@ class Certabo(Reading):
         if not self._set:
             return [] if self._repeats.idle(NOT_CALIBRATED, at) else [NOT_CALIBRATED]
         self._votes.append([self._set.get(tag) for tag in tags])
-        if len(self._votes) < 2:
+        if len(self._votes) < VOTE:
             return []
         position = {
             square: piece

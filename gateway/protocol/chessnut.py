@@ -21,8 +21,9 @@ Layout::
 
     square: 0 empty, 1 q, 2 k, 3 b, 4 p, 5 n, 6 R, 7 P, 8 r, 9 B, a N, b Q, c K
 
-Check: none but the nibbles, none of which exceeds c. A position of which only a part came is dropped when the next
-begins: they come 200 ms apart, and the pieces of one follow each other at once.
+Check: none but the nibbles, none of which exceeds c, and one king a side. A position of which only a part came is
+dropped when the next begins: they come 200 ms apart, and the pieces of one follow each other at once. Where it was
+joined with the next all the same, there are mostly two kings.
 
 Unknown or disputed:
 
@@ -152,6 +153,8 @@ def _begins(buffer: bytearray) -> bool:
 def _pieces(squares: bytes) -> dict[Square, Piece]:
     codes = [code for byte in squares for code in (byte & 0x0F, byte >> 4)]
     if max(codes) > len(PIECES):
+        raise RefusedError
+    if any(codes.count(PIECES.index(king) + 1) > 1 for king in "Kk"):
         raise RefusedError
     return {square: PIECES[code - 1] for square, code in zip(SQUARES, codes, strict=True) if code}
 

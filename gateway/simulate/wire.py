@@ -11,6 +11,7 @@ from typing import Protocol
 from gateway.events import BoardDump, ClockTimes, FieldUpdate, GameKind, LogEntry, Observation, Piece, Square
 from gateway.protocol import dgt, dgt_commands, generic
 from gateway.protocol.dgt_commands import Command
+from gateway.simulate.wire_families import FAMILIES, cpp_board
 
 LOG_SIZE = 3000
 """Changes that the log keeps; a real one holds 7936 bytes."""
@@ -155,7 +156,11 @@ def wire_board(
         return DgtBoard(game, pieces, serial)
     if driver == "generic":
         return GenericBoard(game, pieces, senses_pieces, serial)
-    raise ValueError(f"no simulated board speaks {driver!r}: dgt or generic")
+    if driver == "cpp":
+        return cpp_board(pieces, game)
+    if driver in FAMILIES:
+        return FAMILIES[driver](pieces)
+    raise ValueError(f"no simulated board speaks {driver!r}: dgt, generic, {', '.join(FAMILIES)}")
 
 
 def _hold(pieces: dict[Square, Piece], square: Square, piece: Piece | None) -> None:
