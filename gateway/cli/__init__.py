@@ -20,8 +20,13 @@ from gateway.errors import ConfigError, GatewayError, LinkError, UsageError
 
 COMMANDS = {
     "run": "serve the boards of the configuration until told to stop",
+    "demo": "show it all with four simulated tables",
+    "watch": "show what a hall's broker tells, in the terminal",
     "check-config": "check the configuration and say what it means",
     "drivers": "list the boards and clocks that are supported",
+    "discover": "list what is plugged in or near by that looks like a board",
+    "calibrate": "learn a set of pieces with RFID tags (Certabo, Cerno)",
+    "simulate": "open pseudo-terminals with boards on which games are played",
     "replay": "play captures again and print what the hall was told",
 }
 

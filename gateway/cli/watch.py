@@ -1,0 +1,52 @@
+"""watch: show what a subscriber to a hall's broker receives."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import signal
+from pathlib import Path
+
+from gateway.config import MqttConfig, TlsConfig
+from gateway.terminal.render import Frame
+from gateway.terminal.screen import is_screen, show
+from gateway.terminal.view import Hall
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of this command."""
+    parser.add_argument("--host", default="localhost", help="the broker (default: %(default)s)")
+    parser.add_argument("--port", type=int, help="its port (default: 1883, with TLS 8883)")
+    parser.add_argument("--root", default="hall", help="what all topics begin with (default: %(default)s)")
+    parser.add_argument("--username", metavar="NAME", help="the account")
+    parser.add_argument("--password-file", type=Path, metavar="FILE", help="a file that holds the account's password")
+    parser.add_argument("--ca-file", type=Path, metavar="FILE", help="TLS: who has signed the broker's certificate")
+    add_view_arguments(parser)
+
+
+def add_view_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what `demo` takes too."""
+    parser.add_argument("--seconds", type=float, metavar="N", help="end by itself after so long")
+    parser.add_argument("--plain", action="store_true", help="a line for each event instead of a screen")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Show it until told to stop."""
+    tls = None if arguments.ca_file is None else TlsConfig(arguments.ca_file)
+    port = arguments.port or (1883 if tls is None else 8883)
+    source = MqttConfig(arguments.host, port, arguments.root, arguments.username, arguments.password_file, tls=tls)
+    frame = Frame("board-gateway watch", f"{source.host}:{source.port}", ("q quits",))
+    asyncio.run(shown(source, frame, arguments))
+    return os.EX_OK
+
+
+async def shown(source: MqttConfig, frame: Frame, arguments: argparse.Namespace) -> Hall:
+    """Show a hall until a signal, the key q or the end of the time; return what was received."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        loop.add_signal_handler(number, stop.set)
+    if arguments.seconds is not None:
+        loop.call_later(arguments.seconds, stop.set)
+    return await show(source, frame, stop, arguments.plain or not is_screen(os.environ))
