@@ -6,6 +6,7 @@ import argparse
 import os
 from pathlib import Path
 
+from gateway import calibration
 from gateway.config import Config, load
 from gateway.registry import DRIVERS
 
@@ -20,4 +21,4 @@ def add_config_option(parser: argparse.ArgumentParser) -> None:
 def load_config(arguments: argparse.Namespace) -> Config:
     """Load the configuration that the option names."""
     credentials = os.environ.get("CREDENTIALS_DIRECTORY")
-    return load(arguments.config, DRIVERS, Path(credentials) if credentials else None)
+    return calibration.resolved(load(arguments.config, DRIVERS, Path(credentials) if credentials else None))

@@ -93,7 +93,7 @@ class Certabo(Reading):
         self._repeats = Repeats()
 
     def _measure(self, channel: str | None) -> Measure:
-        return _measure
+        return measure
 
     def _read(self, frame: bytes, at: float, channel: str | None) -> Iterable[Observation]:
         numbers = read_numbers(frame)
@@ -140,7 +140,7 @@ def _majority(votes: Iterable[Piece | None]) -> Piece | None:
     return piece if count >= 2 else None
 
 
-def _measure(buffer: bytearray) -> Cut | None:
+def measure(buffer: bytearray) -> Cut | None:
     colon = buffer.find(b":", 1, LONGEST_LINE)
     end = buffer.find(b"\r\n", 0, LONGEST_LINE)
     if colon >= 0 and (end < 0 or colon < end):
