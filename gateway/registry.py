@@ -74,6 +74,8 @@ class Entry:
     device: Device = "board"
     bus: bool = False
     """Whether several tables may share its port, each with its address."""
+    captures: int = 0
+    """How many captures of real devices lie in tests/fixtures/NAME, each replayed by the tests."""
     silence_s: float | None = None
     """Of a device that talks all the time: silence that means it is gone. None: silence is tested by asking."""
 

@@ -6,9 +6,10 @@ import argparse
 import os
 from collections.abc import Iterable, Sequence
 
+from gateway.drivers import Ble, Hid
 from gateway.registry import DRIVERS, Entry
 
-HEADINGS = ("driver", "what", "games", "senses", "clock", "evidence")
+HEADINGS = ("driver", "what", "links", "games", "senses", "clock", "evidence", "captures")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,7 +35,16 @@ def run(arguments: argparse.Namespace) -> int:
 def row(entry: Entry) -> tuple[str, ...]:
     """Return one driver's cells."""
     clock = "yes" if entry.clock else "no"
-    return entry.name, entry.title, " ".join(entry.games), entry.senses, clock, entry.evidence
+    senses = entry.senses if entry.device == "board" else "-"
+    games = " ".join(entry.games)
+    return entry.name, entry.title, links(entry), games, senses, clock, entry.evidence, str(entry.captures)
+
+
+def links(entry: Entry) -> str:
+    """Return what the device can hang on."""
+    kinds = [type(match) for match in entry.matches]
+    there = (("serial", entry.serial is not None), ("HID", Hid in kinds), ("BLE", Ble in kinds))
+    return " ".join(name for name, can in there if can)
 
 
 def options(entry: Entry) -> list[str]:
