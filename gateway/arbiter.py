@@ -200,12 +200,15 @@ def _need(arguments: Arguments, name: str) -> Any:
 
 Action = Callable[[Table, Arguments, str | None], None]
 
+STATES = {"setup": "not begun", "play": "in play", "suspended": "suspended", "ended": "over"}
+
 
 def _game(table: Table, *phases: str) -> Game:
     if table.game is None:
         raise UsageError("there is no game at this table")
     if phases and table.game.phase not in phases:
-        raise UsageError(f"the game is {table.game.phase}; this needs one that is {' or '.join(phases)}")
+        needed = " or ".join(STATES[phase] for phase in phases)
+        raise UsageError(f"the game is {STATES[table.game.phase]}; this needs one that is {needed}")
     return table.game
 
 
@@ -321,7 +324,10 @@ def _attend(table: Table, arguments: Arguments, by: str | None) -> None:
 
 def _suspend(table: Table, arguments: Arguments, by: str | None) -> None:
     game = _game(table, "play", "suspended")
-    game.suspend(arguments.get("reason", "interruption"), arguments.get("sealed_move"))
+    reason, sealed_move = arguments.get("reason", "interruption"), arguments.get("sealed_move")
+    if game.phase == "suspended" and game.suspension == reason and sealed_move is None:
+        raise UsageError("the game is suspended already")
+    game.suspend(reason, sealed_move)
 
 
 def _resume(table: Table, arguments: Arguments, by: str | None) -> None:

@@ -71,6 +71,8 @@ STOP_GRACE = 0.4
 """Seconds after both clocks stopped during which a ply may still arrive."""
 LOG_PACE = 0.4
 """Seconds between two changes that a board kept: about a gesture's own pace."""
+TELLING = 4
+"""Men of each side from which the board tells which way round it lies."""
 MADE_BY_POSITION = ("checkmate", "stalemate", "no_moves", "no_pieces")
 """Reasons of an end that go with the position that made it."""
 DISMANTLED = 4.0
@@ -597,6 +599,8 @@ class Table:
         if self.at < due:
             self.wake(due)
             return
+        if self.orientation is None and _upside_down(self.board.pieces()):
+            self.turn_board("rotated")
         try:
             position = as_it_stands(self.game_kind, self.board.pieces(), self.clock.running)
         except ValueError:
@@ -774,6 +778,16 @@ def missed_changes(
         if pieces == before:
             last = number
     return None if last is None else changes[last:]
+
+
+def _upside_down(pieces: Mapping[Square, Piece]) -> bool:
+    """Whether White's men stand farther up the board than Black's, and there are enough of both to tell."""
+    rows: dict[str, list[int]] = {"P": [], "p": [], "w": [], "b": []}
+    for square, piece in pieces.items():
+        if piece in rows:
+            rows[piece].append(-int(square) if square.isdigit() else int(square[1:]))
+    white, black = rows["P"] or rows["w"], rows["p"] or rows["b"]
+    return min(len(white), len(black)) >= TELLING and sum(white) / len(white) > sum(black) / len(black)
 
 
 def _differing(expected: Mapping[Square, Piece], seen: Mapping[Square, Piece]) -> int:
