@@ -24,6 +24,8 @@ RESTART_S = (0.5, 10.0)
 START_TIMEOUT_S = 10.0
 STOP_TIMEOUT_S = 3.0
 ADDRESS = "127.0.0.1"
+WEBSOCKETS_PORT = 9001
+"""Where the page looks for the broker if nobody tells it."""
 
 MISSING = (
     "[mqtt] embedded = true needs the mosquitto broker, which is not installed:"
@@ -32,8 +34,13 @@ MISSING = (
 
 # Saving on every change would rewrite the whole store each time; the journal closes the gap of the 30 seconds.
 # The queue bound is for slow subscribers: with the default of 1,000 what is beyond is dropped silently.
+# The listener for pages in a browser is bound to IPv4, since 2.0.11 otherwise takes every address, and is never the
+# only one, with which it would stop.
 CONFIGURATION = """\
 listener {port} {address}
+listener {websockets} {web_address}
+protocol websockets
+socket_domain ipv4
 allow_anonymous true
 persistence true
 persistence_location {directory}/
@@ -66,10 +73,21 @@ def binary() -> str:
 class EmbeddedBroker:
     """One mosquitto and its keeper."""
 
-    def __init__(self, state_dir: Path, port: int) -> None:
-        """`port` is used if it is free, else any other."""
+    def __init__(
+        self, state_dir: Path, port: int, websockets: int = WEBSOCKETS_PORT, web_address: str = ADDRESS
+    ) -> None:
+        """`port` and `websockets` are used if they are free, else any others.
+
+        Args:
+            state_dir: of the gateway; the broker keeps its state in a folder under it.
+            port: for gateways and subscribers on this machine.
+            websockets: for pages in a browser.
+            web_address: where pages come in; with another than this machine's own, phones reach the broker too.
+        """
         self.directory = state_dir / "mosquitto"
         self.port = port
+        self.websockets = websockets
+        self.web_address = web_address
         self.restarts = 0
         self._process: asyncio.subprocess.Process | None = None
         self._keeper: asyncio.Task[None] | None = None
@@ -77,7 +95,13 @@ class EmbeddedBroker:
     async def start(self) -> None:
         """Run until `stop`; returns when it takes connections. Raises `BrokerError`."""
         await self._launch()
-        log.info("private broker started", address=ADDRESS, port=self.port, state=str(self.directory))
+        log.info(
+            "private broker started",
+            address=ADDRESS,
+            port=self.port,
+            websockets=self.websockets,
+            state=str(self.directory),
+        )
         self._keeper = asyncio.create_task(self._keep())
 
     async def stop(self) -> None:
@@ -122,7 +146,7 @@ class EmbeddedBroker:
 
     async def _launch(self) -> None:
         command = binary()
-        self.port = await asyncio.to_thread(self._configure)
+        self.port, self.websockets = await asyncio.to_thread(self._configure)
         daemon = os.getpid()
 
         def die_with_daemon() -> None:
@@ -156,22 +180,30 @@ class EmbeddedBroker:
             complaint = await self._wait(process)
         raise BrokerError(f"the private broker does not start: {complaint or 'it takes no connections'}")
 
-    def _configure(self) -> int:
-        """Write the configuration; return the port in it."""
+    def _configure(self) -> tuple[int, int]:
+        """Write the configuration; return the ports in it."""
         self.directory.mkdir(parents=True, exist_ok=True)
         port = self.port if _is_free(self.port) else _free_port()
+        websockets = self.websockets if _is_free(self.websockets, self.web_address) else _free_port()
         # Started by root it would become the user `mosquitto`, to whom our directory is closed.
         user = "user root\n" if os.geteuid() == 0 else ""
-        text = CONFIGURATION.format(port=port, address=ADDRESS, directory=self.directory.resolve(), user=user)
+        text = CONFIGURATION.format(
+            port=port,
+            address=ADDRESS,
+            websockets=websockets,
+            web_address=self.web_address,
+            directory=self.directory.resolve(),
+            user=user,
+        )
         (self.directory / "mosquitto.conf").write_text(text)
-        return port
+        return port, websockets
 
 
-def _is_free(port: int) -> bool:
+def _is_free(port: int, address: str = ADDRESS) -> bool:
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind((ADDRESS, port))
+            probe.bind((address, port))
         except OSError:
             return False
     return True

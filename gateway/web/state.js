@@ -44,6 +44,8 @@ export class Table {
     this.closed = [];
     /** Plies that were taken back a moment ago: `{move, at}`. */
     this.retracted = [];
+    /** Since when the board differs from the game; null: it does not. */
+    this.oddSince = null;
     /** What is kept for those who ask: alerts of severity `info` of this game. */
     this.infos = [];
   }
@@ -148,6 +150,7 @@ export class Hall {
     const source = kind === 'link' ? value.gateway : table.gateway;
     const before = table.value(kind);
     table.heard[kind] = this.#heard(value, source ?? id, retained, at);
+    if (kind === 'board') table.oddSince = value.differs?.length ? (table.oddSince ?? at) : null;
     if (kind === 'alerts') takeAlerts(table, value.alerts, retained, at);
     if (kind === 'game') takeGame(table, before, value, at);
     return { table };

@@ -246,3 +246,69 @@ def publish_properties(expiry_s: int) -> Properties:
     properties = Properties(PacketTypes.PUBLISH)
     properties.MessageExpiryInterval = expiry_s
     return properties
+
+
+# --- scenes -----------------------------------------------------------------------------------------------------
+
+
+class Scene:
+    """A table that says by the generic text protocol what a test or a picture needs, and whose clock goes on."""
+
+    def __init__(self, table: str, placement: str, turn: str = "white", clock: float = 2400.0, **keys: Any) -> None:
+        self.table = table
+        self.lines: list[dict[str, Any]] = []
+        self.left = {"white": clock, "black": clock}
+        self.running = "none"
+        self.t = 0.0
+        self.header = {
+            "capture": 1,
+            "started": "2026-05-01T10:00:00.000Z",
+            "gateway": "g",
+            "table": {"id": table, "game": "chess", "regulations": "fide-standard", "board": {"driver": "generic"}, **keys},
+        }
+        self.lines.append({"t": 0.0, "link": "board", "state": "up"})
+        self.say("hello scene senses=pieces serial=23946")
+        self.say(f"position {placement}")
+        self._clock()
+        start = {"command": "start_game", "id": "start"}
+        if keys.get("game") != "draughts":
+            start["start_fen"] = f"{placement} {turn[0]} - - 0 24"
+        else:
+            start["start_fen"] = f"{turn[0].upper()}:{placement}"
+        self.lines.append({"t": 0.05, "command": start})
+        self.wait(0.1)
+
+    def say(self, text: str) -> Scene:
+        self.lines.append({"t": round(self.t, 3), "link": "board", "dir": "rx", "hex": f"{text}\n".encode().hex()})
+        return self
+
+    def wait(self, seconds: float) -> Scene:
+        """Time goes by; a running clock is heard every second."""
+        until = self.t + seconds
+        while self.t < until:
+            step = min(1.0, until - self.t)
+            self.t += step
+            if self.running != "none":
+                self.left[self.running] = max(0.0, self.left[self.running] - step)
+                self._clock()
+        return self
+
+    def run(self, side: str) -> Scene:
+        """This side's clock runs from now on; `none`: both stand."""
+        self.running = side
+        self._clock()
+        return self
+
+    def move(self, piece: str, origin: str, target: str, took: str | None = None) -> Scene:
+        """A hand lifts and places."""
+        self.say(f"lift {origin}").wait(0.6)
+        if took is not None:
+            self.say(f"lift {target}").wait(0.3)
+        return self.say(f"place {piece}@{target}").wait(0.5)
+
+    def seat(self, gateway: str, begin: float = 0.0) -> Seat:
+        """With an hour of clock behind it."""
+        return seat_of_case(self.table, [self.header, *self.lines], gateway, begin)
+
+    def _clock(self) -> None:
+        self.say(f"clock {self.left['white']:g} {self.left['black']:g} {self.running}")

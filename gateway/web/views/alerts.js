@@ -108,7 +108,7 @@ export class AlertsView {
       this.app.prefs.set('later', this.app.later.saved(now()));
       this.app.touch();
     };
-    return LATER_MIN.map((minutes) => html`<button @click=${() => put(minutes)}>${this.app.words.t(`later.${minutes}`)}</button>`);
+    return LATER_MIN.map((minutes) => html`<button class="later" @click=${() => put(minutes)}>${this.app.words.t(`later.${minutes}`)}</button>`);
   }
 
   #group(group, look) {

@@ -79,7 +79,7 @@ export class HallView {
   #fit() {
     const count = this.tiles.size;
     const width = this.grid.clientWidth;
-    const height = innerHeight - this.grid.getBoundingClientRect().top - (innerWidth < PHONE ? 60 : 6);
+    const height = this.place.parentElement.clientHeight - 8;
     if (!count || !width) return;
     let best = { scale: 0, columns: 1 };
     for (let columns = 1; columns <= count; columns++) {

@@ -1,7 +1,7 @@
 // The strip on top of every screen: how much is open, how fresh it is, and a chip for every open alert.
 
 import { repeat } from '../vendor/lit-html/directives/repeat.js';
-import { html, nothing, render } from '../vendor/lit-html/lit-html.js';
+import { html, nothing, render, svg } from '../vendor/lit-html/lit-html.js';
 import { Places, Taps } from '../tap.js';
 import { lasting } from '../time.js';
 import { SIGNS, tableOf } from './words.js';
@@ -88,7 +88,8 @@ export class Strip {
       if (state !== 'tap') this.app.prefs.set('sound', off);
       this.app.touch();
     };
-    return html`<button class="bell ${state}" @click=${press}><span aria-hidden="true">${state === 'on' ? '🕭' : '🔕'}</span>
+    return html`<button class="bell ${state}" @click=${press}><svg viewBox="0 0 24 24" aria-hidden="true">
+        <path d="M5 17V11a7 7 0 0 1 14 0v6l2 2H3zM10 21h4"></path>${state === 'on' ? nothing : svg`<path d="M3 3 21 21"></path>`}</svg>
       <span class="word">${t(`sound.${state}`)}</span></button>`;
   }
 

@@ -36,6 +36,7 @@ export class TableView {
     render(
       html`<div class="title"><h1><span class="number">${this.id}</span> ${names(table.value('game'), words)}</h1>
           ${this.#state(table, presence, look.at)}</div>
+        <div class="matters">${items.map((item) => this.#alert(item, table, look))}${this.#differences(table)}</div>
         <div class="left ${presence.state}">
           ${this.#clock(table, 'black', look.at)}
           ${this.#board(table)}
@@ -43,8 +44,6 @@ export class TableView {
           ${this.#switches()}
         </div>
         <div class="right">
-          ${items.map((item) => this.#alert(item, table, look))}
-          ${this.#differences(table)}
           ${this.#moves(table, look.at)}
           ${this.evidence.infos(table)}
         </div>
@@ -66,8 +65,11 @@ export class TableView {
     const phase = game ? words.t(`phase.${game.phase}`) : words.t('no_game');
     const result = game?.result ? words.t('result', { result: game.result }) : '';
     if (presence.state !== 'live') return html`<p class="unseen">✕ ${trouble(presence, words)} ${presence.detail ?? ''}</p>`;
-    const newest = Math.min(...['clock', 'position', 'link'].map((kind) => hall.age(table, kind, at) ?? Infinity));
-    return html`<p>${phase} ${result} · ${words.t('clock.live', { age: words.age(newest) })}</p>`;
+    const clock = hall.clock(table, at);
+    const news = clock?.stale && clock.age !== null
+      ? html`<span class="unseen">${words.t('clock.silent', { age: words.age(clock.age) })}</span>`
+      : words.t('live');
+    return html`<p>${phase} ${result} · ${news}</p>`;
   }
 
   #clock(table, side, at) {

@@ -3,6 +3,9 @@
 import { html, nothing, render } from '../vendor/lit-html/lit-html.js';
 import { trouble } from './words.js';
 
+/** A piece in the air is no difference. */
+const SETTLED = 10_000;
+
 export class TechView {
   static place = 'tech';
 
@@ -36,7 +39,7 @@ export class TechView {
     if (link?.detail) reasons.push(link.detail);
     if (link?.clock === 'down') reasons.push(words.t('gone.clock_down'));
     if (table.value('clock')?.battery_low) reasons.push(words.t('battery_low'));
-    if (differs.length) reasons.push(words.t('tech.differs', { squares: differs.join(', ') }));
+    if (differs.length && at - table.oddSince > SETTLED) reasons.push(words.t('tech.differs', { squares: differs.join(', ') }));
     const weight = presence.state !== 'live' ? 3 : link?.clock === 'down' ? 2 : reasons.length ? 1 : 0;
     return { table, weight, reasons };
   }

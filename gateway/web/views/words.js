@@ -14,11 +14,12 @@ export function notation(move, game) {
   return move.notation.replace(/[KQRBN]/g, (letter) => FIGURINES[letter] + '\uFE0E');
 }
 
-/** `31.` or `31…` */
+/** `31.` or `31…`, counted as the start position counts. */
 export function number(move, game) {
-  const black = move.side === 'black';
-  const offset = game?.moves?.[0]?.side === 'black' ? 1 : 0;
-  return `${Math.floor((move.ply - 1 + offset) / 2) + 1}${black ? '…' : '.'}`;
+  const [, turn, , , , full] = (game?.start_fen ?? '').split(' ');
+  const first = Number(full) || 1;
+  const offset = turn === 'b' || game?.start_fen?.startsWith('B:') ? 1 : 0;
+  return `${first + Math.floor((move.ply - 1 + offset) / 2)}${move.side === 'black' ? '…' : '.'}`;
 }
 
 /** The last move with its mark: `24. Rd1 seen`. */
