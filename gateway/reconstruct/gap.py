@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from gateway.reconstruct.node import Node
 from gateway.reconstruct.observed import Observed
+from gateway.reconstruct.rivals import Rivals, departure_bit
 
 LONGEST = 4
 """Plies that a gap may hide (catalogue, `record_gap`)."""
@@ -13,6 +15,54 @@ WORK = 4000
 """Positions looked at before giving up: about a quarter of a second on a desktop."""
 SPARE = 2
 """Squares by which one of the plies may change more than two: castling four, en passant three."""
+SETTLED = 0.4
+"""Seconds at rest before plies are looked for: a ply may just be in the making."""
+GIVE_UP = 5.0
+"""Seconds at rest after which a position that nothing explains is taken as it stands (`record_gap`)."""
+UNBEGUN = 0.1
+"""Square-seconds against a line whose first piece was not in the air already when the board went away."""
+
+
+@dataclass(slots=True)
+class Gap:
+    """A time in which the board was away, until what stands afterwards is explained."""
+
+    since: float
+    """When it came back."""
+    lines: int | None = None
+    """How many lines of a few plies lead to what stands now; None: not known yet."""
+    tried: float | None = None
+    """The change of the board after which they were last looked for."""
+
+    def give_up_at(self, board: Observed) -> float | None:
+        """When to take what stands as it is; None if it is explained."""
+        return None if self.lines is not None else max(self.since, board.last_change) + GIVE_UP
+
+    def bridge(self, rivals: Rivals, at: float) -> float | None:
+        """Add the plies that were made in it to the best rival; return when to try again, None if not by time.
+
+        Of several lines that reach the same position the rivals keep the first. They are inferred, nothing saw them;
+        and where there is more than one they are guessed, and never confirmed.
+        """
+        board, best = rivals.board, rivals.best
+        if self.lines is not None or self.tried == board.last_change:
+            return None
+        if best.rate == 0:
+            self.lines = 1
+            return None
+        due = max(self.since, board.last_change) + SETTLED
+        if at < due:
+            return due
+        self.tried = board.last_change
+        found = paths(best.node, board)
+        for line in found:
+            begun = board.changed_at[departure_bit(line[0])] > best.at
+            rival, cost = best, 0.0 if begun else UNBEGUN
+            for ply in line:
+                rival, cost = rivals.infer(rival, ply, at, cost, guessed=len(found) > 1), 0.0
+        if found:
+            self.lines = len(found)
+        return None
 
 
 def paths(node: Node, board: Observed) -> list[list[Any]]:
@@ -22,7 +72,7 @@ def paths(node: Node, board: Observed) -> list[list[Any]]:
     """
     budget = [WORK]
     for length in range(1, LONGEST + 1):
-        found = list(_search(node, board, length, budget))
+        found = _search(node, board, length, budget)
         if found or budget[0] <= 0:
             return found
     return []

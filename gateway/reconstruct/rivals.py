@@ -112,7 +112,7 @@ class Rivals:
         """Whose clock runs."""
         self.firm = 0
         """The last ply that is confirmed."""
-        self._last_press: dict[Side, float] = {}
+        self.last_press: dict[Side, float] = {}
         self.restart(root, at)
 
     def restart(self, root: Node, at: float, depth: int = 0) -> Rival:
@@ -121,6 +121,12 @@ class Rivals:
         self.beam = [rival]
         self.at = at
         return rival
+
+    def rewind(self, rival: Rival, at: float) -> None:
+        """Go back to `rival` alone, as it was at `at`."""
+        self.beam = [rival]
+        self.at = at
+        self.weigh()
 
     @property
     def best(self) -> Rival:
@@ -165,12 +171,12 @@ class Rivals:
 
     def pressed(self, side: Side, at: float) -> None:
         """`side` has pressed the clock: rivals in which it has made no ply since its last press pay."""
-        before = self._last_press.get(side, NEVER)
+        before = self.last_press.get(side, NEVER)
         for rival in self.beam:
             own = rival if mover(rival) == side else rival.parent
             if own is None or own.parent is None or own.at <= before + SCAN_GRACE:
                 rival.cost += PRESS
-        self._last_press[side] = at
+        self.last_press[side] = at
         self._sort()
 
     def echo(self, bit: int, piece: Piece | None) -> None:
@@ -226,9 +232,14 @@ class Rivals:
             self.board.excused |= old
             self.weigh()
 
-    def believe(self, rival: Rival, ply: Any, at: float, cost: float, *, legal: bool) -> Rival:
-        """Add a ply that the reader itself would not have believed."""
+    def believe(
+        self, rival: Rival, ply: Any, at: float, cost: float, *, legal: bool, instead: Rival | None = None
+    ) -> Rival:
+        """Add a ply that the reader itself would not have believed; `instead` of another, which is given up."""
+        if instead is not None:
+            self.beam = [other for other in self.beam if other is not instead]
         child = self._extended(rival, Extension(ply, at, cost), "board", legal=legal)
+        self.beam = self.beam or [child]
         self._grow([child])
         return child
 

@@ -7,10 +7,13 @@ still be taken back.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
-from gateway.events import GameKind, Readings
-from gateway.reconstruct.follow import Follow, Press
+from gateway.events import GameKind
+from gateway.reconstruct.follow import Follow
+from gateway.reconstruct.gap import Gap
+from gateway.reconstruct.irregular import Suspect
 from gateway.reconstruct.observed import Observed
 from gateway.reconstruct.phase import node_of, position_of
 from gateway.reconstruct.rivals import BACK, Rival
@@ -19,7 +22,8 @@ from gateway.record import position_from_fen
 
 def saved(follow: Follow) -> dict[str, Any]:
     """The reader's state; `restored` undoes it."""
-    rivals = [*follow.rivals.beam, follow.tip]
+    suspect = follow.irregular.suspect
+    rivals = [*follow.rivals.beam, follow.tip, *([suspect.rival] if suspect else [])]
     root = _shared(rivals)
     return {
         "root": position_of(root.node).fen(),
@@ -27,15 +31,18 @@ def saved(follow: Follow) -> dict[str, Any]:
         "depth": root.depth,
         "at": root.at,
         "last": follow.rivals.at,
+        "running": follow.rivals.running,
+        "pressed": dict(follow.rivals.last_press),
         "rivals": [_rival(rival, root) for rival in rivals],
-        "confirmed": follow.confirmed,
-        "withhold_after": follow.withhold_after,
-        "timed": follow.timed,
-        "presses": [[p.side, p.at, p.readings and [p.readings.white, p.readings.black]] for p in follow.presses],
-        "shorter_since": follow.shorter_since,
-        "last_press": follow.last_press,
-        "disputed": follow.disputed,
+        "suspect": suspect and [suspect.rival.node.ply_state(suspect.ply), suspect.since],
+        "presses": follow.presses.state(),
+        "gap": follow.gap and asdict(follow.gap),
+        **{name: getattr(follow, name) for name in _PLAIN},
     }
+
+
+_PLAIN = ("confirmed", "withhold_after", "deadline", "timed", "shorter_since", "doubted", "rewound", "disputed")
+"""What of a reader is a plain value already."""
 
 
 def restored(state: Mapping[str, Any], game: GameKind, board: Observed) -> Follow:
@@ -43,18 +50,20 @@ def restored(state: Mapping[str, Any], game: GameKind, board: Observed) -> Follo
     node = node_of(position_from_fen(game, state["root"]))
     node.lingering = state["lingering"]
     follow = Follow(node, board, state["at"], state["depth"])
-    root = follow.rivals.restart(node, state["at"], state["depth"])
-    known: dict[tuple[Any, ...], Rival] = {(): root}
-    rivals = [_grown(root, board, line, known) for line in state["rivals"]]
-    follow.rivals.beam, follow.tip = rivals[:-1], rivals[-1]
-    follow.rivals.at = state["last"]
-    follow.confirmed = state["confirmed"]
-    follow.withhold_after = state["withhold_after"]
-    follow.timed = state["timed"]
-    follow.presses = [Press(side, at, readings and Readings(*readings)) for side, at, readings in state["presses"]]
-    follow.shorter_since = state["shorter_since"]
-    follow.last_press = state["last_press"]
-    follow.disputed = state["disputed"]
+    known: dict[tuple[Any, ...], Rival] = {(): follow.tip}
+    rivals = [_grown(follow.tip, board, line, known) for line in state["rivals"]]
+    if state["suspect"] is not None:
+        told, since = state["suspect"]
+        rival = rivals.pop()
+        follow.irregular.suspect = Suspect(rival, rival.node.ply_from(told), since)
+    follow.tip = rivals.pop()
+    follow.rivals.beam, follow.rivals.at = rivals, state["last"]
+    follow.rivals.running, follow.rivals.last_press = state["running"], dict(state["pressed"])
+    follow.rivals.firm = state["confirmed"]
+    follow.presses.restore(state["presses"])
+    follow.gap = state["gap"] and Gap(**state["gap"])
+    for name in _PLAIN:
+        setattr(follow, name, state[name])
     return follow
 
 
@@ -72,7 +81,7 @@ def _rival(rival: Rival, root: Rival) -> dict[str, Any]:
     line = rival.line(root.depth)
     return {
         "cost": rival.cost,
-        "hidden": rival.hidden,
+        "flags": [rival.hidden, rival.unseen, rival.guessed],
         "plies": [
             [step.parent.node.ply_state(step.ply), step.legal, step.source, step.at] for step in line if step.parent
         ],
@@ -89,6 +98,7 @@ def _grown(root: Rival, board: Observed, state: Mapping[str, Any], known: dict[t
             node = rival.node.after(ply, legal=legal)
             known[path] = Rival(node, rival, ply, legal, source, at, rival.depth + 1, 0.0)
         rival = known[path]
-    rival.cost, rival.hidden = state["cost"], state["hidden"]
+    rival.cost = state["cost"]
+    rival.hidden, rival.unseen, rival.guessed = state["flags"]
     rival.rate = rival.node.contradiction(board)
     return rival
