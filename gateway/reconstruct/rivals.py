@@ -306,7 +306,9 @@ class Rivals:
         node = rival.node.after(extension.ply, legal=legal)
         rate = node.contradiction(self.board)
         cost = rival.cost + extension.cost + more
-        return Rival(node, rival, extension.ply, legal, source, extension.at, rival.depth + 1, cost, rate)
+        # Of a piece that stood there before anybody looked nothing is known but that it came after the ply before.
+        at = rival.at if extension.at == NEVER else extension.at
+        return Rival(node, rival, extension.ply, legal, source, at, rival.depth + 1, cost, rate)
 
     def _returned(self, rival: Rival, back: Rival) -> Rival:
         """The game as it was at `back`, reached by taking back what `rival` had after it."""
