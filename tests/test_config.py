@@ -271,7 +271,7 @@ orientation = 180
         'table["12"].game: found "ches"; allowed chess, chess960, draughts; did you mean chess?',
         f"table[\"12\"].time_control: found \"5400+\"; allowed {time_control} ('5400+' in time control '5400+' is no"
         " period such as 5400, 40/5400+30 or 5400d5)",
-        "tabel: found an unknown key; allowed gateway, mqtt, defaults, table, rules; did you mean table?",
+        "tabel: found an unknown key; allowed gateway, mqtt, defaults, table, rules, web; did you mean table?",
     ]
     found = mistakes(tmp_path, text)
 
