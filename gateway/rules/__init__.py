@@ -9,47 +9,65 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from gateway.catalogue import CATALOGUE, Fact, Severity
 from gateway.clock import Clock, ClockChange, Report
 from gateway.config import TableConfig, effective
-from gateway.events import Event, GameKind, Side, Square
+from gateway.events import Event, GameKind, Piece, Side, Square
 from gateway.game import Assignment, Game, Orientation
 from gateway.reconstruct.observed import Observed
-from gateway.rules.history import History, Touch
+from gateway.rules.history import History, Played, Touch
+from gateway.rules.recorded import Recorded
 from gateway.time_control import TimeControl
 
 __all__ = ["Finding", "Remembers", "Rule", "Situation", "Told", "Touch", "Undone", "Wake", "shown"]
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
+class Told(Protocol):
     """An alert of this game that has been raised, as far as other rules may ask."""
 
-    kind: str
-    key: str
-    side: Side | None
-    ply: int | None
-    """The record's ply when it was raised."""
-    at: float
-    """When it was raised."""
-    open: bool
-    """Raised, and neither cleared nor acknowledged; never True of an `info`."""
-    ruling: str | None
-    """`upheld` or `dismissed`, if the arbiter said so."""
-    counts: bool
-    """The arbiter has dealt with it as a fault: acknowledged or upheld it, corrected the game or gave time for it."""
-    message: str
-    facts: Mapping[str, Fact]
-    acknowledged: bool
-    closed_at: float | None
-    """When it was cleared or acknowledged."""
+    @property
+    def kind(self) -> str: ...
+    @property
+    def key(self) -> str: ...
+    @property
+    def side(self) -> Side | None: ...
+    @property
+    def ply(self) -> int | None:
+        """The record's ply when it was raised."""
+
+    @property
+    def at(self) -> float:
+        """When it was raised."""
+
+    @property
+    def open(self) -> bool:
+        """Raised, and neither cleared nor acknowledged; never True of an `info`."""
+
+    @property
+    def ruling(self) -> str | None:
+        """`upheld` or `dismissed`, if the arbiter said so."""
+
+    @property
+    def counts(self) -> bool:
+        """The arbiter has dealt with it as a fault: acknowledged or upheld it, corrected the game or gave time."""
+
+    @property
+    def message(self) -> str: ...
+    @property
+    def facts(self) -> Mapping[str, Fact]: ...
+    @property
+    def acknowledged(self) -> bool: ...
+    @property
+    def closed_at(self) -> float | None:
+        """When it was cleared or acknowledged."""
 
 
-@dataclass(slots=True)
+@dataclass
 class Situation:
-    """Everything a rule may look at, at one moment."""
+    """Everything a rule may look at, at one moment. What several rules ask is worked out once."""
 
     at: float
     stamp: float
@@ -80,6 +98,58 @@ class Situation:
     """What happened before."""
     told: Sequence[Told] = ()
     """The alerts of this game so far, oldest first."""
+    others_started: bool | None = None
+    """Whether the clocks of the round's other tables run; None: not known here."""
+    others_playing: bool | None = None
+    """Whether games of the round are still in play at other tables; None: not known here."""
+    recorded: Recorded | None = None
+    """What follows from the record of `game`; None without a game."""
+
+    @property
+    def record(self) -> Recorded:
+        """What follows from the record of the game. There is one."""
+        assert self.recorded is not None
+        return self.recorded
+
+    @cached_property
+    def pieces(self) -> Mapping[Square, Piece]:
+        """What stands on the board."""
+        return self.board.pieces()
+
+    @cached_property
+    def differing(self) -> int:
+        """The squares on which the board contradicts the record, crowns included, as a mask."""
+        return self.record.node.difference(self.board) if self._same_board else 0
+
+    @property
+    def _same_board(self) -> bool:
+        """Whether the board is still the game's, and was not given to another kind of game meanwhile."""
+        return self.game is not None and self.game.board is self.board
+
+    @cached_property
+    def apart(self) -> int:
+        """The same with crowns left aside."""
+        return self.apart_from(self.record.ply) if self.differing else 0
+
+    def apart_from(self, ply: int) -> int:
+        """The squares on which the board contradicts the position after `ply`, crowns left aside, as a mask."""
+        if not self._same_board:
+            return 0
+        node, board = self.record.node_at(ply), self.board
+        differing = node.difference(board)
+        if self.game_kind == "draughts":
+            differing &= ~(node.white & board.white | node.black & board.black)
+        return differing
+
+    @cached_property
+    def standing(self) -> list[Played]:
+        """The last plies as they were recognised, those that stand, oldest first."""
+        entries = self.record.entries
+        found: dict[int, Played] = {}
+        for played in self.history.played:
+            if played.ply <= len(entries) and entries[played.ply - 1].move.notation == played.notation:
+                found[played.ply] = played
+        return [found[ply] for ply in sorted(found)]
 
     @property
     def in_force(self) -> str:

@@ -13,6 +13,7 @@ The explanations themselves are in `chess_pieces.py`, `draughts_pieces.py`, `mov
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -33,6 +34,7 @@ from gateway.rules.pieces import (
     piece_removed_without_capture,
     promotes_there,
 )
+from gateway.rules.recorded import Recorded
 from gateway.rules.turn import Fault, Turn
 
 Explanation = Callable[[Turn], Fault | None]
@@ -91,6 +93,8 @@ PERSISTS = 1.0
 """Seconds at rest after which a displacement that has outlived the next move is no passing one."""
 PRESS_GRACE = 0.3
 """Seconds by which a press may be reported before the piece came down."""
+EXPLAINED = 4
+"""Explanations kept: more than are asked for at one look."""
 
 
 class Acts:
@@ -124,6 +128,8 @@ class Acts:
         """Squares that differ because of a fault already found, and when they had last changed then."""
         self._clean: tuple[float, int] | None = None
         """The press, and the ply, with which a turn was completed that left nothing to say."""
+        self._explained: deque[tuple[Turn, Fault | None]] = deque(maxlen=EXPLAINED)
+        """What was explained last: most of it is asked again, while nothing moves."""
 
     def look(self, seen: Situation) -> Iterator[Finding]:
         """What was left behind, or stands."""
@@ -135,41 +141,54 @@ class Acts:
         pressed = list(self._pressed(seen, game))
         if pressed:
             index, changed = seen.board.geometry.index, seen.board.changed_at
-            differing = Turn(game.position, seen.board.pieces()).differing
-            self._blamed = {square: changed[index[square]] for square in differing}
+            self._blamed = {square: changed[index[square]] for square in seen.board.geometry.names(seen.apart)}
         yield from pressed or self._standing(seen, game)
+
+    def _explain(self, turn: Turn) -> Fault | None:
+        for known, fault in self._explained:
+            if known.before is turn.before and known.stands == turn.stands:
+                return fault
+        fault = explain(turn)
+        self._explained.append((turn, fault))
+        return fault
 
     def _pressed(self, seen: Situation, game: Game) -> Iterator[Finding]:
         """What is wrong with the turn of the player who pressed last, while the opponent has not replied."""
         press = seen.history.last_press()
-        base = None if press is None else _base(press, game)
+        base = None if press is None else _base(press, seen.record)
         if press is None or base is None or seen.clock.one_running == press.side or self._clean == (press.at, base):
             return
-        stands = seen.board.pieces()
-        now = Turn(game.record.position_at(base), stands, chess960=game.kind == "chess960")
+        if seen.record.ply == base + 1 and not seen.apart:
+            # The record has the turn, and it is legal.
+            self._clean = press.at, base
+            return
+        stands = seen.pieces
+        now = Turn(seen.record.position_at(base), stands, chess960=game.kind == "chess960")
         turn, since = replace(now, stands=_left_at(seen, press, stands)), press.at
-        if explain(turn) is None or explain(now) is None:
+        if self._explain(turn) is None or self._explain(now) is None:
             # What the opponent does from here on is no matter of this turn.
             self._clean = press.at, base
             return
-        if _hand_full(turn) or _touched_again(seen, press, explain(turn)):
+        if _hand_full(turn) or _touched_again(seen, press, self._explain(turn)):
             # What he had in the hand when he pressed may have come down since, and what he had left may be put right.
             later = [touch.at for touch in seen.history.touched_since(press.at) if touch.now is not None]
-            turn, since = replace(now, stands=stands | _lifted_since(seen, press, now)), max([since, *later])
-        fault = explain(turn)
+            turn, since = replace(now, stands={**stands, **_lifted_since(seen, press, now)}), max([since, *later])
+        fault = self._explain(turn)
         if fault is not None and fault.kind != "displaced_piece" and _fair(seen, fault, press, turn):
             yield from _left_behind(seen, game, fault, turn, press, since)
 
     def _standing(self, seen: Situation, game: Game) -> Iterator[Finding]:
         index, changed = seen.board.geometry.index, seen.board.changed_at
         self._blamed = {square: at for square, at in self._blamed.items() if changed[index[square]] == at}
-        stands = seen.board.pieces()
-        expected = game.position.pieces()
+        if not seen.apart or _held(seen, game):
+            return
+        stands = dict(seen.pieces)
+        expected = Turn(game.position, stands).expected
         for square in self._blamed:
             stands.pop(square, None)
             if square in expected:
                 stands[square] = expected[square]
-        yield from _standing(seen, game, stands)
+        yield from _standing(seen, game, stands, self._explain)
 
     # --- across a restart ---------------------------------------------------------------------------------------
 
@@ -182,15 +201,23 @@ class Acts:
         self._blamed = dict(state)
 
 
-def _base(press: Press, game: Game) -> int | None:
+def _base(press: Press, record: Recorded) -> int | None:
     """The ply from which the turn that was pressed began, if it is still the last one; None if it is over."""
     base = press.ply if press.turn == press.side else press.ply - 1
-    if base < 0 or not base <= game.record.ply <= base + 1:
+    if base < 0 or not base <= record.ply <= base + 1:
         return None
-    if game.record.ply > base and not game.record.entries[base].move.legal:
+    if record.ply > base and not record.entries[base].move.legal:
         # The record has it already.
         return None
-    return base if game.record.position_at(base).turn == press.side else None
+    return base if record.position_at(base).turn == press.side else None
+
+
+def _held(seen: Situation, game: Game) -> bool:
+    """Whether all that is different is in the hand of the player who is thinking."""
+    running = seen.clock.one_running if seen.clock.connected else game.position.turn
+    node = seen.record.node
+    own = node.white if running == "white" else node.black
+    return running is not None and not seen.apart & (seen.board.occupied | ~own)
 
 
 def _left_behind(
@@ -301,7 +328,7 @@ def _fair(seen: Situation, fault: Fault, press: Press, turn: Turn) -> bool:
 
 def _recorded(seen: Situation, game: Game) -> Iterator[Finding]:
     """Plies against the rules that stand in the record, and have not been dealt with."""
-    entries = game.record.entries
+    entries = seen.record.entries
     for played in seen.history.played:
         if played.legal or played.ply > len(entries):
             continue
@@ -327,7 +354,7 @@ def _entry(
     seen: Situation, game: Game, entry: Entry, played: Played, press: Press | None, key: str
 ) -> Iterator[Finding]:
     base = played.ply - 1
-    turn = Turn(game.record.position_at(base), entry.position.pieces(), chess960=game.kind == "chess960")
+    turn = Turn(seen.record.position_at(base), entry.position.pieces(), chess960=game.kind == "chess960")
     fault = explain(turn)
     if fault is None:
         # What stands is legal after all: the record has yet to see it.
@@ -351,14 +378,14 @@ def _both_kings(seen: Situation, game: Game, fault: Fault, turn: Turn, since: fl
 # --- what stands, without a press -------------------------------------------------------------------------------
 
 
-def _standing(seen: Situation, game: Game, stands: dict[Square, Piece]) -> Iterator[Finding]:
+def _standing(seen: Situation, game: Game, stands: dict[Square, Piece], explained: Explanation) -> Iterator[Finding]:
     timed = seen.clock.connected
     running = seen.clock.one_running if timed else game.position.turn
     if timed and running and not seen.clock.fresh(seen.at):
         return
     stands = _without_captured(game, stands, running)
     turn = Turn(game.position, stands, chess960=game.kind == "chess960")
-    if not turn.differing or _taken_back(game, stands) or _flickers(seen, turn):
+    if not turn.differing or _taken_back(seen, stands) or _flickers(seen, turn):
         return
     changed = seen.board.last_change
     if running is not None and not turn.come and all(turn.owner(piece) == running for piece in turn.gone.values()):
@@ -372,7 +399,7 @@ def _standing(seen: Situation, game: Game, stands: dict[Square, Piece]) -> Itera
         # Both clocks are stopped: arbiter or players are at work.
         return
     turn = replace(turn, stands=stands | _in_hand(turn, running))
-    fault = explain(turn)
+    fault = explained(turn)
     if fault is None or _stale(seen, fault, turn):
         return
     if fault.kind not in OF_THE_BOARD:
@@ -465,9 +492,9 @@ def _in_hand(turn: Turn, running: Side) -> dict[Square, Piece]:
     return held
 
 
-def _taken_back(game: Game, stands: dict[Square, Piece]) -> bool:
+def _taken_back(seen: Situation, stands: dict[Square, Piece]) -> bool:
     """Whether one of the last two positions of the record stands."""
-    record = game.record
+    record = seen.record
     return any(
         not Turn(record.position_at(ply), stands).differing for ply in (record.ply - 1, record.ply - 2) if ply >= 0
     )

@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 
 from gateway.draughts import Position
 from gateway.events import GameEnded
-from gateway.reconstruct.phase import over
 from gateway.rules import Finding, Situation
 from gateway.rules.readings import SIDES
 
@@ -62,10 +61,10 @@ class DrawAgreed:
         for event in seen.happened:
             if isinstance(event, GameEnded):
                 self._agreed = seen.at if _is_agreed(event) and not self._by_rule else None
-        if self._agreed is None or over(game.position) is not None:
+        if self._agreed is None or seen.record.over is not None:
             return
-        moves = {side: game.record.moves_completed(side) for side in SIDES}
-        fewest, evidence = min(moves.values()), {"moves": dict(moves), "complete": not game.record.placed}
+        moves = {side: seen.record.moves_completed(side) for side in SIDES}
+        fewest, evidence = min(moves.values()), {"moves": dict(moves), "complete": not seen.record.placed}
         if isinstance(game.position, Position):
             yield from self._draughts(game.position, fewest, evidence, seen)
         elif self._too_early(max(moves.values()), fewest, seen):

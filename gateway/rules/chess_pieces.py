@@ -68,6 +68,9 @@ def _named(piece: Piece) -> str:
 
 
 def _promotions(turn: Turn) -> Iterator[chess.Move]:
+    seventh = "7" if turn.side == "white" else "2"
+    if not any(square[1] == seventh and turn.left(square) for square in turn.differing):
+        return
     for move in _board(turn).generate_legal_moves():
         if move.promotion == chess.QUEEN:
             yield move
@@ -91,6 +94,8 @@ def captured_piece_not_removed(turn: Turn) -> Fault | None:
     square, another piece pushed aside."""
     board = _board(turn)
     for move in board.generate_legal_captures():
+        if not turn.left(chess.SQUARE_NAMES[move.from_square]):
+            continue
         rest = turn.rest(chess_change(board, move))
         if len(rest) != 1:
             continue
@@ -106,7 +111,9 @@ def king_left_in_check(turn: Turn) -> Fault | None:
     """A move that would be legal but for the own king, which is attacked after it (1.4.1, 3.9.2)."""
     board = _board(turn)
     for move in board.generate_pseudo_legal_moves():
-        if board.is_legal(move) or turn.rest(chess_change(board, move)):
+        if not turn.left(chess.SQUARE_NAMES[move.from_square]) or board.is_legal(move):
+            continue
+        if turn.rest(chess_change(board, move)):
             continue
         after = board.copy(stack=False)
         after.push(move)

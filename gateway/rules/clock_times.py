@@ -199,7 +199,7 @@ def _first_bonus(taken: Step, seen: Situation, n: int) -> int:
 
 
 def _completed(seen: Situation, side: Side) -> int:
-    return seen.game.record.moves_completed(side) if seen.game else 0
+    return seen.record.moves_completed(side) if seen.game else 0
 
 
 def _minutes_only(taken: Step, side: Side) -> bool:
@@ -297,6 +297,8 @@ class ClockSettingWrong:
             self._first_start(taken, seen)
             self._increments(taken, seen)
             self._periods(taken, seen)
+        if self._start is None and self._increment_since is None and self._period is None:
+            return
         shown = str(control)
         if self._start is not None and self._in_time(seen):
             since, white, black = self._start

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from gateway.events import OTHER, CommandDone, Move, MoveRetracted, Side
-from gateway.reconstruct.phase import CENTRE, over
+from gateway.reconstruct.phase import CENTRE
 from gateway.rules import Finding, Situation
 from gateway.rules.readings import SIDES, Step, period_added, step
 
@@ -58,7 +58,7 @@ class BothClocksStopped:
             if not _open(seen, "both_clocks_stopped"):
                 self._ran, self._went_on = None, False
                 return
-        elif _over(seen) or _kings_gather(seen) or _flag_down(seen):
+        elif seen.record.over or _kings_gather(seen) or _flag_down(seen):
             self._since = None
             return
         if self._since is None:
@@ -87,11 +87,6 @@ def _open(seen: Situation, kind: str) -> bool:
     return any(told.kind == kind and told.open for told in seen.told)
 
 
-def _over(seen: Situation) -> bool:
-    assert seen.game is not None
-    return over(seen.game.position) is not None
-
-
 def _flag_down(seen: Situation) -> bool:
     report = seen.clock.report
     return report is not None and (bool(report.flags) or min(report.white, report.black) <= 0)
@@ -101,9 +96,7 @@ def _kings_gather(seen: Situation) -> bool:
     """Both kings are in the air or in the centre: a result is being shown, or is."""
     if seen.game_kind == "draughts" or not seen.board.pieces_known:
         return False
-    pieces = seen.board.pieces()
-    outside = {piece for square, piece in pieces.items() if piece in "Kk" and square not in CENTRE}
-    return not outside
+    return not any(piece in "Kk" and square not in CENTRE for square, piece in seen.pieces.items())
 
 
 class BothClocksRunning:
@@ -213,8 +206,7 @@ class ClockPositionChanged:
 
     def _weigh(self, side: Side, seen: Situation) -> None:
         """A press after a new ply speaks for the mapping, or against it."""
-        assert seen.game is not None
-        record = seen.game.record
+        record = seen.record
         moved, self._ply = record.ply > self._ply, record.ply
         if not moved or not record.ply:
             return
@@ -273,12 +265,11 @@ class MoveCounterMismatch:
                 self._press(change.side, change.report.counter, seen)
         if self._found is not None:
             since, counter, count = self._found
-            evidence = {"complete": not (seen.game and seen.game.record.placed)}
+            evidence = {"complete": not seen.record.placed}
             yield Finding("move_counter_mismatch", since, facts={"counter": counter, "count": count}, evidence=evidence)
 
     def _press(self, side: Side, counter: int | None, seen: Situation) -> None:
-        assert seen.game is not None
-        record = seen.game.record
+        record = seen.record
         if record.turn == side:
             self._extra[side] += 1
             return

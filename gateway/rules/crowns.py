@@ -12,10 +12,9 @@ from typing import Any, ClassVar
 
 from gateway.draughts import Position
 from gateway.events import Move, Piece, Side, Square
-from gateway.game import Game
 from gateway.rules import Finding, Situation, Undone
 from gateway.rules.history import Played
-from gateway.rules.touches import standing, turn_began
+from gateway.rules.touches import turn_began
 
 PRESS_GRACE = 0.3
 SWEPT_UP = 0.5
@@ -43,10 +42,6 @@ def _pressed(seen: Situation, played: Played) -> float | None:
     )
 
 
-def _owner(piece: Piece) -> Side:
-    return "white" if piece in "wW" else "black"
-
-
 class UncrownedMan:
     """A man that ended its move on the far row was not crowned by the press (A1 3.5, 5.4.15)."""
 
@@ -57,16 +52,17 @@ class UncrownedMan:
         position, game = _position(seen), seen.game
         if position is None or game is None:
             return
-        plies = standing(seen, game)
+        plies = seen.standing
         for played in plies:
-            square = played.target
-            if not _promoted(game, played) or any(
+            square, man = played.target, "w" if played.side == "white" else "b"
+            if _reads(seen, square) != man or position.piece_at(int(square)) != man.upper():
+                continue
+            if not _promoted(seen, played) or any(
                 p.target == square or p.origin == square for p in plies if p.ply > played.ply
             ):
                 continue
-            man = "w" if played.side == "white" else "b"
             pressed = _pressed(seen, played)
-            if position.piece_at(int(square)) != man.upper() or _reads(seen, square) != man or pressed is None:
+            if pressed is None:
                 continue
             reply = next((p for p in plies if p.ply == played.ply + 1), None)
             answered = reply is not None and (
@@ -83,9 +79,9 @@ class UncrownedMan:
             )
 
 
-def _promoted(game: Game, played: Played) -> bool:
-    before = game.record.position_at(played.ply - 1)
-    after = game.record.position_at(played.ply)
+def _promoted(seen: Situation, played: Played) -> bool:
+    before = seen.record.position_at(played.ply - 1)
+    after = seen.record.position_at(played.ply)
     assert isinstance(before, Position) and isinstance(after, Position)
     mover, now = before.piece_at(int(played.origin)), after.piece_at(int(played.target))
     return mover in ("w", "b") and now in ("W", "B")
@@ -113,12 +109,12 @@ class UncrownedKing:
             if isinstance(event, Move) and event.squares is not None and str(event.squares[0]) in self._crowned:
                 self._crowned.remove(str(event.squares[0]))
                 self._crowned.add(str(event.squares[-1]))
-        kings = {square for square, piece in position.pieces().items() if piece in "WB"}
-        self._crowned &= kings
-        self._crowned |= {square for square in kings if _reads(seen, square) == position.piece_at(int(square))}
-        plies = standing(seen, game)
+        names, masks, node = seen.board.geometry.names, seen.board.masks, seen.record.node
+        self._crowned.intersection_update(names(node.masks[1] | node.masks[3]))
+        self._crowned.update(names(node.masks[1] & masks[1] | node.masks[3] & masks[3]))
+        plies = seen.standing
         for played in plies[-2:]:
-            before = game.record.position_at(played.ply - 1)
+            before = seen.record.position_at(played.ply - 1)
             assert isinstance(before, Position)
             mover = before.piece_at(int(played.origin))
             pressed = _pressed(seen, played)
@@ -161,14 +157,14 @@ class WronglyCrowned:
         position = _position(seen)
         if position is None:
             return
-        for square, piece in position.pieces().items():
-            if piece not in ("w", "b") or _reads(seen, square) != piece.upper():
-                continue
+        node, masks = seen.record.node, seen.board.masks
+        for square in seen.board.geometry.names(node.masks[0] & masks[1] | node.masks[2] & masks[3]):
             since = seen.board.changed_at[seen.board.geometry.index[square]]
             if seen.clock.connected and seen.history.last_press(since=since) is None:
                 continue
             evidence = {"squares": [square]}
-            yield Finding("wrongly_crowned", since, _owner(piece), square, facts={"square": square}, evidence=evidence)
+            owner: Side = "white" if node.white >> seen.board.geometry.index[square] & 1 else "black"
+            yield Finding("wrongly_crowned", since, owner, square, facts={"square": square}, evidence=evidence)
 
 
 class LiftedEarly:
@@ -184,7 +180,7 @@ class LiftedEarly:
         game = seen.game
         if game is None or not seen.playing or game.kind != "draughts":
             return
-        for played in standing(seen, game):
+        for played in seen.standing:
             captured = game.record.entries[played.ply - 1].move.captured or ()
             if played.at != seen.at or len(captured) < 2:
                 continue
@@ -214,7 +210,7 @@ class NotShown:
     def look(self, seen: Situation) -> Iterator[Finding]:
         """Whether the last capture, cleared away now, was shown."""
         game = seen.game
-        plies = [] if game is None or not seen.playing or game.kind != "draughts" else standing(seen, game)
+        plies = [] if game is None or not seen.playing or game.kind != "draughts" else seen.standing
         if game is None or not plies:
             return
         played, move = plies[-1], game.record.entries[plies[-1].ply - 1].move
@@ -226,7 +222,7 @@ class NotShown:
         times = [lifts.get(str(square), played.arrived) for square in captured]
         ordered = times in (sorted(times), sorted(times, reverse=True))
         landed = [t.square for t in touches if t.now is not None and t.at < played.arrived]
-        before = game.record.position_at(played.ply - 1)
+        before = seen.record.position_at(played.ply - 1)
         assert isinstance(before, Position)
         if before.piece_at(int(played.origin)) in ("W", "B"):
             # A king may land on any square behind the man: only how often can be asked.

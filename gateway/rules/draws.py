@@ -11,9 +11,9 @@ from typing import Any, ClassVar
 
 from gateway.draughts import Position
 from gateway.events import MoveConfirmed
-from gateway.reconstruct.phase import over
-from gateway.record import ChessPosition, Entry, Record, repetition_key
+from gateway.record import ChessPosition, Entry
 from gateway.rules import Finding, Situation
+from gateway.rules.recorded import Recorded
 from gateway.winnable import Answer, Verdict, dead
 
 WALK = 500
@@ -39,7 +39,7 @@ class Draws:
     def __init__(self) -> None:
         self._completed: tuple[int, float] | None = None
         """The ply last completed, and when."""
-        self._dead: tuple[str, Verdict] | None = None
+        self._dead: tuple[ChessPosition, Verdict] | None = None
 
     def look(self, seen: Situation) -> Iterator[Finding]:
         if not seen.playing:
@@ -47,14 +47,14 @@ class Draws:
                 self._completed = None
             return
         assert seen.game is not None
-        record = seen.game.record
-        entry = next((entry for entry in reversed(record.entries) if entry.confirmed), None)
+        record = seen.record
+        entry = record.confirmed
         if entry is None or (record.placed and record.placed[-1].ply >= entry.ply):
             return
         confirmed = any(isinstance(event, MoveConfirmed) and event.ply == entry.ply for event in seen.happened)
         if self._completed is None or self._completed[0] != entry.ply or confirmed:
             self._completed = entry.ply, seen.at
-        if not entry.move.legal or over(entry.position) is not None:
+        if not entry.move.legal or record.confirmed_over:
             return
         yield from self._repeated(record, entry)
         if isinstance(entry.position, ChessPosition):
@@ -67,9 +67,9 @@ class Draws:
         assert self._completed is not None
         return self._completed[1]
 
-    def _repeated(self, record: Record, entry: Entry) -> Iterator[Finding]:
+    def _repeated(self, record: Recorded, entry: Entry) -> Iterator[Finding]:
         """FIDE 9.2, 9.6.1; FMJD A1 6.1."""
-        plies = _occurrences(record, entry)
+        plies = record.occurrences
         facts = {"plies": [str(ply) for ply in plies]}
         evidence = {"plies": plies, **_complete(record)}
         if len(plies) >= 3:
@@ -77,7 +77,7 @@ class Draws:
         if len(plies) >= 5 and isinstance(entry.position, ChessPosition):
             yield Finding("fivefold", self._since, key=entry.key, facts=facts, evidence=evidence)
 
-    def _chess(self, record: Record, entry: Entry, seen: Situation) -> Iterator[Finding]:
+    def _chess(self, record: Recorded, entry: Entry, seen: Situation) -> Iterator[Finding]:
         assert isinstance(entry.position, ChessPosition)
         plies = entry.position.board.halfmove_clock
         evidence = {"plies": plies, "last_pawn_move_or_capture": entry.ply - plies, **_complete(record)}
@@ -93,14 +93,13 @@ class Draws:
 
     def _verdict(self, position: ChessPosition) -> Verdict | None:
         """The proof is sought where it is cheap or likely: little material, or pawns that are blocked."""
-        fen = position.fen()
-        if self._dead is None or self._dead[0] != fen:
+        if self._dead is None or self._dead[0] is not position:
             board = position.board
             sought = board.is_insufficient_material() or _blocked(position)
-            self._dead = fen, dead(board, WALK) if sought else Verdict(Answer.NOT_PROVED, "not sought")
+            self._dead = position, dead(board, WALK) if sought else Verdict(Answer.NOT_PROVED, "not sought")
         return self._dead[1]
 
-    def _draughts(self, record: Record, entry: Entry, seen: Situation) -> Iterator[Finding]:
+    def _draughts(self, record: Recorded, entry: Entry, seen: Situation) -> Iterator[Finding]:
         """FMJD A1 6.2 to 6.4; VI 8."""
         counters, position = entry.counters, entry.position
         assert counters is not None and isinstance(position, Position)
@@ -122,14 +121,7 @@ class Draws:
         self._completed = state and (state[0], state[1])
 
 
-def _occurrences(record: Record, entry: Entry) -> list[int]:
-    """The plies up to `entry` after which its position stood, 0 for the start."""
-    start = [0] if repetition_key(record.start) == entry.key else []
-    placed = [step.ply for step in record.placed if step.key == entry.key and step.ply <= entry.ply]
-    return sorted({*start, *placed, *(e.ply for e in record.entries if e.key == entry.key and e.ply <= entry.ply)})
-
-
-def _complete(record: Record) -> dict[str, bool]:
+def _complete(record: Recorded) -> dict[str, bool]:
     return {"complete": not record.placed}
 
 

@@ -9,12 +9,15 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
+import chess
+
 from gateway.catalogue import Fact
 from gateway.events import Side, Square
-from gateway.reconstruct.phase import CENTRE, kings_signal, node_of, over
-from gateway.record import START_FEN, GamePosition, position_from_fen
+from gateway.reconstruct.phase import CENTRE, kings_signal
+from gateway.record import START_FEN
 from gateway.rules import Finding, Situation
 from gateway.rules.readings import at_base
+from gateway.rules.recorded import node_of_fen
 
 BOARD_ENDS = {
     "checkmate": "Checkmate",
@@ -72,20 +75,20 @@ class GameOver:
     def _note_end(self, seen: Situation) -> None:
         assert seen.game is not None
         game = seen.game
-        last = game.record.entries[-1] if game.record.entries else None
-        if last is None or not last.move.legal or over(last.position) is None:
+        last = seen.record.last
+        if last is None or not last.move.legal or seen.record.last_over is None:
             if game.phase == "play":
                 self._stands = None
             return
         if self._stands is None or self._stands[0] != last.ply:
             self._stands = None
-            if not node_of(game.position).difference(seen.board):
+            if not seen.differing:
                 self._stands = last.ply, min(seen.at, max(seen.board.last_change, 0.0))
 
     def _reason(self, seen: Situation) -> str | None:
         """Why the game is over, if it is by itself."""
         assert seen.game is not None
-        verdict = over(seen.game.position)
+        verdict = seen.record.over
         if verdict is not None and self._stands is not None:
             return verdict[1]
         for told in reversed(seen.told):
@@ -165,7 +168,9 @@ class KingsSignal:
             return
         if seen.game_kind == "draughts":
             return
-        index = seen.board.geometry.index
+        kinds, masks, index = seen.board.geometry.kinds, seen.board.masks, seen.board.geometry.index
+        if not (masks[kinds["K"]] & chess.BB_CENTER and masks[kinds["k"]] & chess.BB_CENTER):
+            return
         pieces = {square: seen.board.piece(index[square]) or "" for square in CENTRE}
         result = kings_signal(pieces)
         if result is None:
@@ -182,12 +187,9 @@ class KingsSignal:
     @staticmethod
     def _contrary(result: str, since: float, seen: Situation) -> str | None:
         """What the record holds against the result."""
-        assert seen.game is not None
-        entries = [entry for entry in seen.game.record.entries if over(entry.position) is not None]
-        if entries:
-            verdict = over(entries[-1].position)
-            assert verdict is not None
-            if entries[-1].move.legal and verdict[0] != result:
+        if seen.record.last_end is not None:
+            entry, verdict = seen.record.last_end
+            if entry.move.legal and verdict[0] != result:
                 return f"{BOARD_ENDS[verdict[1]].lower()} stands on the board, {verdict[0]}"
             return None
         for told in seen.told:
@@ -206,11 +208,11 @@ class ResultMissing:
 
     def look(self, seen: Situation) -> Iterator[Finding]:
         game = seen.game
-        if not seen.playing or game is None or not seen.board.known or over(game.position) is not None:
+        if not seen.playing or game is None or not seen.board.known or seen.record.over is not None:
             return
         if any(told.kind == "start_position_wrong" and told.open for told in seen.told):
             return
-        if not self._put_away(game.position, seen):
+        if not self._put_away(seen):
             return
         quiet = max(seen.board.last_change, seen.history.game_at or 0.0)
         if seen.clock.running == "none":
@@ -219,12 +221,13 @@ class ResultMissing:
             yield Finding("result_missing", quiet, wait=RUNNING)
 
     @staticmethod
-    def _put_away(position: GamePosition, seen: Situation) -> bool:
-        left = seen.board.occupied.bit_count()
-        if 2 * left < len(position.pieces()):
+    def _put_away(seen: Situation) -> bool:
+        if not seen.differing:
+            return False
+        if 2 * seen.board.occupied.bit_count() < seen.record.node.occupied.bit_count():
             return True
-        start = position_from_fen(seen.game_kind, seen.assigned.start_fen or START_FEN[seen.game_kind])
-        return not node_of(start).difference(seen.board) and bool(node_of(position).difference(seen.board))
+        start = node_of_fen(seen.game_kind, seen.assigned.start_fen or START_FEN[seen.game_kind])
+        return not start.difference(seen.board)
 
 
 class AnalysisOnBoard:
@@ -261,7 +264,7 @@ class AnalysisOnBoard:
 
     @staticmethod
     def _placed(seen: Situation) -> int:
-        start = node_of(position_from_fen(seen.game_kind, START_FEN[seen.game_kind]))
+        start = node_of_fen(seen.game_kind, START_FEN[seen.game_kind])
         return seen.board.geometry.size - start.difference(seen.board).bit_count()
 
     def state(self) -> list[Any]:

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import chess
 
 from gateway.events import Side
-from gateway.reconstruct.phase import kings_signal, over
+from gateway.reconstruct.phase import kings_signal
 from gateway.record import ChessPosition
 from gateway.rules import Finding, Situation
 from gateway.rules.readings import SIDES, Step, completed, one, period_added, step
@@ -92,7 +92,7 @@ class FlagFall:
 
     def _note(self, seen: Situation) -> None:
         report, taken = seen.clock.report, step(seen)
-        if report is None:
+        if report is None or (taken is None and not report.flags and not self._falls):
             return
         before = len(self._falls)
         for side in SIDES:
@@ -127,13 +127,12 @@ class FlagFall:
     def _reach(self, side: Side, seen: Situation) -> None:
         control = self._added[side] + 1
         if not any(item[:2] == (side, control) for item in self._reached):
-            count = seen.game.record.moves_completed(side) if seen.game else 0
+            count = seen.record.moves_completed(side)
             self._reached.append((side, control, seen.at, count))
 
     def _period(self, side: Side, taken: Step, seen: Situation) -> None:
         """The clock has added a period: rightly, or to a flag that had fallen before the moves were made."""
-        assert seen.game is not None
-        record = seen.game.record
+        record = seen.record
         n = record.moves_completed(side)
         pressed = taken.pressed == side and record.turn != side
         if period_added(taken, side, seen.time_control, n - pressed) is None:
@@ -149,12 +148,11 @@ class FlagFall:
     @staticmethod
     def _over_before(seen: Situation) -> bool:
         """Mate, stalemate and a shown result come before the flag (FIDE 6.9)."""
-        assert seen.game is not None
-        if over(seen.game.position) is not None:
+        if seen.record.over is not None:
             return True
         if seen.game_kind == "draughts" or not seen.board.pieces_known:
             return False
-        return kings_signal(seen.board.pieces()) is not None
+        return kings_signal(seen.pieces) is not None
 
     # --- what it means ------------------------------------------------------------------------------------------
 
@@ -189,9 +187,7 @@ class FlagFall:
 
     def _opponent(self, fall: Fall, seen: Situation) -> Verdict | None:
         """Whether the opponent could still mate in the position in which the flag fell."""
-        assert seen.game is not None
-        ply = min(fall.ply, seen.game.record.ply)
-        position = seen.game.record.position_at(ply)
+        position = seen.record.position_at(min(fall.ply, seen.record.ply))
         if not isinstance(position, ChessPosition):
             return None
         fen, winner = position.fen(), fall.side == "black"

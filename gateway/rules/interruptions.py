@@ -14,7 +14,7 @@ from gateway.game import Game
 from gateway.reconstruct.phase import node_of
 from gateway.record import Entry, GamePosition, notate, parse
 from gateway.rules import Finding, Situation
-from gateway.rules.readings import SIDES, TOLERANCE
+from gateway.rules.readings import TOLERANCE
 from gateway.rules.start import nearly_start
 
 SEALED_AFTER = 75
@@ -36,7 +36,7 @@ class AdjournmentNotAllowed:
             return
         if self._since is None:
             self._since = seen.at
-        fewest = min(game.record.moves_completed(side) for side in SIDES)
+        fewest = seen.record.fewest
         if seen.in_force == "fmjd-standard" and (fewest < SEALED_AFTER or game.record.turn != "black"):
             facts = {"count": fewest, "turn": game.record.turn}
             yield Finding("adjournment_not_allowed", self._since, facts=facts)
@@ -68,7 +68,7 @@ class SealedMove:
             self._resumed, self._ply, self._since = game.resumed_at, game.record.ply, None
         if game.record.ply < self._ply:
             return
-        before, sealed = game.record.position_at(self._ply), game.assigned.sealed_move
+        before, sealed = seen.record.position_at(self._ply), game.assigned.sealed_move
         entry = next((entry for entry in game.record.entries if entry.ply == self._ply + 1), None)
         possible = _same_move(before, sealed, None)
         if entry is None:
@@ -140,8 +140,7 @@ class ResumptionWrong:
         detail = ", ".join(part for part in (position, self._wrong) if part)
         if detail:
             since = max(self._started, seen.board.last_change) if position else self._started
-            differing = node_of(game.position).difference(seen.board)
-            squares = seen.board.geometry.names(differing)
+            squares = seen.board.geometry.names(seen.differing)
             yield Finding("resumption_wrong", since, facts={"detail": detail}, evidence={"squares": squares})
 
     def _other_times(self, seen: Situation) -> str | None:
@@ -167,11 +166,13 @@ class ResumptionWrong:
 
 def _stands(game: Game, seen: Situation) -> bool:
     """Whether the record's position stands, or the one after the sealed move; a piece may be in the hand."""
-    positions = [game.position]
-    if game.assigned.sealed_move is not None:
-        with suppress(ValueError):
-            positions.append(notate(game.position, parse(game.position, game.assigned.sealed_move)).after)
-    return any(not node_of(position).difference(seen.board) for position in positions)
+    if not seen.differing:
+        return True
+    with suppress(ValueError):
+        if game.assigned.sealed_move is not None:
+            sealed = notate(game.position, parse(game.position, game.assigned.sealed_move)).after
+            return not node_of(sealed).difference(seen.board)
+    return False
 
 
 class RecordGap:
@@ -220,8 +221,7 @@ class RecordGap:
     def _after_the_link(self, seen: Situation) -> None:
         """The link is back: does the board agree with the record, or with what was inferred?"""
         assert seen.game is not None
-        node = node_of(seen.game.position)
-        differing = node.difference(seen.board)
+        differing = seen.differing
         known = any(key == "link" for key, _, _ in self._gaps)
         if known and not differing:
             self._gaps = [gap for gap in self._gaps if gap[0] != "link"]

@@ -14,6 +14,9 @@ from gateway.rules.turn import Fault, Turn, written_of_other
 
 def moved_out_of_turn(turn: Turn) -> Fault | None:
     """A legal move of the side that is not to move. Which piece moved can be seen, whose hand it was cannot."""
+    theirs = (s for s in turn.differing if turn.left(s) and turn.owner(turn.expected[s]) == turn.other)
+    if not turn.draughts and not any(theirs):
+        return None
     notation = turn.fits(turn.legal_of_other)
     if notation is None:
         return None

@@ -7,18 +7,15 @@ long he thinks; adjusting and knocked pieces put up again are over before the wa
 from __future__ import annotations
 
 from gateway.events import Piece, Square
-from gateway.rules.turn import Change, Fault, Turn
+from gateway.rules.turn import Fault, Turn
 
 
 def piece_removed_without_capture(turn: Turn) -> Fault | None:
     """One piece is missing that the move, if there was one, does not take."""
-    for change in _moves(turn):
-        rest = turn.rest(change)
-        if len(rest) != 1:
-            continue
-        square, (expected, seen) = next(iter(rest.items()))
+    for change, square in turn.nearly:
+        expected = change[square] if square in change else turn.expected.get(square)
         # The arrival of a ply that stands empty is a piece still in the hand, not one removed.
-        if expected is not None and seen is None and change.get(square) is None:
+        if expected is not None and square not in turn.stands and change.get(square) is None:
             evidence = {"piece": expected, "moved": bool(change)}
             return Fault("piece_removed_without_capture", turn.side, {"squares": [square]}, (square,), evidence)
     return None
@@ -26,11 +23,9 @@ def piece_removed_without_capture(turn: Turn) -> Fault | None:
 
 def extra_piece(turn: Turn) -> Fault | None:
     """One piece stands where none should."""
-    for change in _moves(turn):
-        rest = turn.rest(change)
-        if len(rest) != 1:
-            continue
-        square, (expected, seen) = next(iter(rest.items()))
+    for change, square in turn.nearly:
+        expected = change[square] if square in change else turn.expected.get(square)
+        seen = turn.stands.get(square)
         if expected is None and seen is not None and not (turn.draughts and not square.isdigit()):
             return Fault("extra_piece", turn.side, {"squares": [square]}, (square,), {"piece": seen})
     return None
@@ -74,10 +69,6 @@ def promotes_there(turn: Turn, square: Square) -> bool:
         for origin in change
         if not turn.draughts
     )
-
-
-def _moves(turn: Turn) -> list[Change]:
-    return [{}, *(change for _, change in turn.legal)]
 
 
 def _order(square: Square) -> tuple[bool, int, str]:

@@ -60,7 +60,7 @@ class Absent:
 
     def look(self, seen: Situation) -> Iterator[Finding]:
         game = seen.game
-        if game is None or game.phase != "play" or game.resumed_at is not None or not _at_the_start(game):
+        if game is None or game.phase != "play" or game.resumed_at is not None or not _at_the_start(seen):
             self._started = None
             return
         if game.id != self._game:
@@ -122,9 +122,9 @@ class Absent:
         self._game, self._started, self._runs, self._signs, self._first_ply, self._black_there = state
 
 
-def _at_the_start(game: Game) -> bool:
+def _at_the_start(seen: Situation) -> bool:
     """Whether no more than the first ply of the whole game has been made."""
-    return sum(map(game.record.moves_completed, SIDES)) <= 1
+    return seen.record.ply <= 1 and sum(map(seen.record.moves_completed, SIDES)) <= 1
 
 
 def _default_time(game: Game, seen: Situation) -> int | None:

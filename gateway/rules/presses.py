@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 
 from gateway.events import OTHER, Side
 from gateway.game import Game
-from gateway.reconstruct.phase import over
 from gateway.rules import Finding, Situation, Wake
 from gateway.rules.history import Played, Press
 from gateway.rules.turn import Turn
@@ -44,11 +43,6 @@ def _pressed(seen: Situation, side: Side, since: float) -> Press | None:
     return seen.history.last_press(side, since - EARLY)
 
 
-def _agrees(seen: Situation, game: Game) -> bool:
-    """Whether the record's position stands on the board; crowns are no matter of the clock."""
-    return not Turn(game.position, seen.board.pieces()).differing
-
-
 class PressedWithoutMove:
     """Pressed with the position as it was (FIDE 7.5.3).
 
@@ -66,7 +60,7 @@ class PressedWithoutMove:
             return
         if press.turn != press.side or game.record.ply != press.ply or not _still_pressed(seen, press):
             return
-        if seen.board.last_change > press.at - QUIET or not _agrees(seen, game):
+        if seen.board.last_change > press.at - QUIET or seen.apart:
             return
         if _owed(seen, game, press) or _arbiter_at_work(seen, game, press):
             return
@@ -152,7 +146,7 @@ class PressedEarly:
         entries = game.record.entries
         if seen.at > pressed + TOO_LATE or len(entries) > ply:
             self._early = None
-        elif len(entries) == ply and entries[-1].move.legal and _agrees(seen, game):
+        elif len(entries) == ply and entries[-1].move.legal and not seen.apart:
             placed = [touch.at for touch in seen.history.touched_since(pressed) if touch.at > pressed]
             if placed and placed[-1] - pressed >= EARLY:
                 self._found = pressed, placed[-1], side
@@ -177,9 +171,11 @@ def _base(press: Press) -> int:
 def _unfinished(seen: Situation, game: Game, press: Press) -> bool:
     """Whether a piece of the player's own was missing on the board when he pressed, and his move was not there yet."""
     base = _base(press)
-    if not 0 <= base <= game.record.ply:
+    if not 0 <= base <= seen.record.ply:
         return False
-    turn = Turn(game.record.position_at(base), seen.board.pieces())
+    if seen.record.ply == base + 1 and not seen.apart and seen.record.entries[-1].move.legal:
+        return False
+    turn = Turn(seen.record.position_at(base), seen.pieces)
     if turn.side != press.side or not turn.differing or turn.fits(turn.legal) is not None:
         return False
     if turn.draughts and turn.come:
@@ -208,10 +204,8 @@ class NotPressed:
         game = seen.game
         if game is None or not seen.playing or not seen.link_up or not seen.clock.fresh(seen.at):
             return
-        if over(game.position) is not None:
-            return
         played = _last(game, seen)
-        if played is None or not played.legal or seen.clock.one_running != played.side:
+        if played is None or not played.legal or seen.clock.one_running != played.side or seen.record.over is not None:
             return
         if _pressed(seen, played.side, played.arrived) is not None:
             return
@@ -240,7 +234,7 @@ class WrongClock:
         if game is None or not seen.playing or running is None or not seen.link_up or not seen.clock.fresh(seen.at):
             return
         turn = game.position.turn
-        if running == turn or not seen.board.known or not _agrees(seen, game):
+        if running == turn or not seen.board.known or seen.apart:
             return
         if game.record.ply == 0 and game.regulations.startswith("fmjd"):
             return

@@ -79,10 +79,9 @@ def completed(seen: Situation, side: Side) -> int:
     """N(side): the moves that `side` has completed in the record; the move being made does not count."""
     if seen.game is None:
         return 0
-    record = seen.game.record
-    last = record.entries[-1] if record.entries else None
+    last = seen.record.last
     pending = last is not None and last.move.side == side and not last.confirmed
-    return record.moves_completed(side) - pending
+    return seen.record.moves_completed(side) - pending
 
 
 def at_base(report: Report, control: TimeControl) -> bool:

@@ -12,11 +12,9 @@ from typing import ClassVar
 import chess
 
 from gateway.events import OTHER
-from gateway.game import Game
 from gateway.record import ChessPosition
 from gateway.rules import Finding, Situation, Told
 from gateway.rules.history import Played
-from gateway.rules.touches import standing
 
 ILLEGAL = frozenset(
     {
@@ -110,19 +108,19 @@ class Accepted:
     def look(self, seen: Situation) -> Iterator[Finding]:
         """Whether the last move accepts what was open before it."""
         game = seen.game
-        if game is None or not seen.playing or (seen.clock.running == "none" and seen.clock.connected):
+        if not seen.told or game is None or not seen.playing or (seen.clock.running == "none" and seen.clock.connected):
             return
         draughts = game.kind == "draughts"
         if seen.supervised and not draughts:
             return
-        plies = standing(seen, game)
+        plies = seen.standing
         if not plies or seen.at > plies[-1].arrived + TOLD_FOR or not plies[-1].legal:
             return
         reply = plies[-1]
         for told in seen.told:
             if told.kind not in (CORRECTABLE if draughts else ILLEGAL) or told.side != OTHER[reply.side]:
                 continue
-            if not _open_at(told, reply) or _takes_king(game, reply):
+            if not _open_at(told, reply) or _takes_king(seen, reply):
                 continue
             yield Finding(
                 "illegal_move_accepted",
@@ -141,8 +139,8 @@ def _open_at(told: Told, reply: Played) -> bool:
     return told.open or (told.closed_at is not None and told.closed_at >= reply.arrived)
 
 
-def _takes_king(game: Game, reply: Played) -> bool:
-    after = game.record.position_at(reply.ply)
+def _takes_king(seen: Situation, reply: Played) -> bool:
+    after = seen.record.position_at(reply.ply)
     return (
         isinstance(after, ChessPosition)
         and after.board.king(chess.WHITE if reply.side == "black" else chess.BLACK) is None

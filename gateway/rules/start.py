@@ -16,7 +16,7 @@ from gateway.events import GameKind, GameStarted, Piece, Square
 from gateway.game import Game
 from gateway.record import START_FEN, position_from_fen
 from gateway.rules import Finding, Situation
-from gateway.rules.readings import SIDES
+from gateway.time_control import TimeControl
 
 MOST_WRONG = 6
 """Squares that may differ where a start position was meant."""
@@ -78,7 +78,7 @@ class StartPosition:
         elif identity != game.id:
             self._from = None
             return
-        late = min(game.record.moves_completed(side) for side in SIDES) >= LATE_FOR_A_GAME
+        late = seen.record.fewest >= LATE_FOR_A_GAME
         put_right = game.record.ply == 0 and not _wrong_squares(seen)
         if not put_right and not (late and not seen.in_force.endswith("standard")):
             yield _wrong_start(since, wrong)
@@ -101,7 +101,7 @@ def _wrong_start(since: float, wrong: list[str]) -> Finding:
 
 def _wrong_squares(seen: Situation) -> list[Square]:
     """Where the board differs from the start that was meant, whichever way round that is less."""
-    pieces = seen.board.pieces()
+    pieces = seen.pieces
     turned = {seen.board.geometry.turned(square): piece for square, piece in pieces.items()}
     found = [sorted(_differing(seen, each)) for each in ((pieces,) if seen.orientation else (pieces, turned))]
     return min(found, key=len)
@@ -141,7 +141,7 @@ def _askew(seen: Situation) -> bool:
     start = seen.assigned.start_fen or START_FEN[seen.game_kind]
     expected = position_from_fen(seen.game_kind, start).pieces()
     board = seen.board
-    standing = {_cell(square): piece for square, piece in board.pieces().items()}
+    standing = {_cell(square): piece for square, piece in seen.pieces.items()}
     last = 7 if "K" in board.geometry.white else 9
     cells = {_cell(square): piece for square, piece in expected.items()}
     for turned in (
@@ -179,7 +179,7 @@ class ColoursReversed:
         if self._since is None or game is None or game.phase != "play" or game.id != self._since[1]:
             return
         # FIDE 7.3: it goes on after ten moves of both.
-        if min(game.record.moves_completed(side) for side in SIDES) < LATE_FOR_A_GAME and self._reversed(game, seen):
+        if seen.record.fewest < LATE_FOR_A_GAME and self._reversed(game, seen):
             edge = "near" if seen.orientation == "normal" else "far"
             yield Finding("colours_reversed", self._since[0], facts={"edge": edge})
 
@@ -202,16 +202,17 @@ class TimeControlOutside:
 
     def __init__(self) -> None:
         self._since: tuple[str, float] | None = None
+        self._judged: tuple[TimeControl, str, bool] | None = None
+        """What was judged last, and whether it is one of theirs."""
 
     def look(self, seen: Situation) -> Iterator[Finding]:
         control, regulations = seen.time_control, seen.in_force
         if seen.config.rules.accept_time_control or not control.periods:
             return
-        rapid = regulations in ("fmjd-rapid", "fmjd-blitz")
-        fixed = regulations == "fmjd-standard" and control.periods[-1].moves is None
-        electronic = seen.config.clock.driver != "none"
-        without = electronic and not control.has_bonus and (rapid or fixed)
-        if control.fits(regulations) and not without:
+        if self._judged is None or self._judged[:2] != (control, regulations):
+            electronic = seen.config.clock.driver != "none"
+            self._judged = control, regulations, _is_of(control, regulations, electronic=electronic)
+        if self._judged[2]:
             return
         key = f"{control} {regulations}"
         if self._since is None or self._since[0] != key:
@@ -224,6 +225,14 @@ class TimeControlOutside:
 
     def restore(self, state: Any) -> None:
         self._since = state and (state[0], state[1])
+
+
+def _is_of(control: TimeControl, regulations: str, *, electronic: bool) -> bool:
+    """Whether the control is one of the regulations; on an electronic clock some must have a bonus."""
+    rapid = regulations in ("fmjd-rapid", "fmjd-blitz")
+    fixed = regulations == "fmjd-standard" and control.periods[-1].moves is None
+    without = electronic and not control.has_bonus and (rapid or fixed)
+    return bool(control.fits(regulations)) and not without
 
 
 RULES = (StartPosition, ColoursReversed, TimeControlOutside)

@@ -64,7 +64,7 @@ class ShortOfTime:
     def _finding(self, kind: str, side: Side, period: int, since: float, seen: Situation) -> Finding:
         report = seen.clock.report
         assert report is not None and seen.game is not None
-        pieces = len(seen.game.position.pieces())
+        pieces = seen.record.node.occupied.bit_count()
         both = all((kind, each, period) in self._said for each in SIDES)
         facts = {"reading": float(report.reading(side)), "count": pieces}
         due = seen.time_control.next_control(completed(seen, side))
@@ -115,7 +115,7 @@ def _last_minute(reading: float, seen: Situation) -> bool:
         and seen.in_force in ("fmjd-rapid", "fmjd-blitz")
         and not seen.time_control.has_bonus
         and reading <= LAST_MINUTE
-        and len(position.pieces()) <= FEW_PIECES
+        and seen.record.node.occupied.bit_count() <= FEW_PIECES
     )
 
 

@@ -47,19 +47,13 @@ def turn_began(seen: Situation, played: Played) -> float:
     return max([seen.history.game_at or 0.0, *presses[-1:], *plies[-1:]])
 
 
-def standing(seen: Situation, game: Game) -> list[Played]:
-    """The last plies as they were recognised, those that stand, oldest first."""
-    entries = game.record.entries
-    found: dict[int, Played] = {}
-    for played in seen.history.played:
-        if played.ply <= len(entries) and entries[played.ply - 1].move.notation == played.notation:
-            found[played.ply] = played
-    return [found[ply] for ply in sorted(found)]
-
-
-def completed_now(seen: Situation, game: Game) -> Iterator[tuple[Played, float]]:
+def completed_now(seen: Situation) -> Iterator[tuple[Played, float]]:
     """The ply that this very step has completed: by its press, or by the reply; with the moment."""
-    plies = standing(seen, game)
+    history = seen.history
+    moments = [newest[-1].at for newest in (history.played, history.presses) if newest]
+    if seen.at not in moments:
+        return
+    plies = seen.standing
     for played, reply in zip_longest(plies, plies[1:]):
         press = next(
             (p for p in seen.history.presses if p.side == played.side and p.at >= played.arrived - PRESS_GRACE), None
@@ -83,7 +77,7 @@ class TouchMove:
         game = seen.game
         if game is None or not seen.playing:
             return
-        for played, done in completed_now(seen, game):
+        for played, done in completed_now(seen):
             if not played.legal:
                 continue
             began = turn_began(seen, played)
@@ -91,7 +85,7 @@ class TouchMove:
             if len(returns) != 1:
                 # Several pieces in turn are being adjusted.
                 continue
-            turn = Turn(game.record.position_at(played.ply - 1), {})
+            turn = Turn(seen.record.position_at(played.ply - 1), {})
             if not _binding(returns[0], played, turn) or _elsewhere(returns[0], seen):
                 continue
             back = returns[0]
@@ -199,7 +193,7 @@ def _castlings(seen: Situation) -> Iterator[tuple[Move, _Castling]]:
         if played.at != seen.at or not played.notation.startswith("O-O"):
             continue
         move = next((m for m in seen.happened if isinstance(m, Move) and m.ply == played.ply), None)
-        before = seen.game.record.position_at(played.ply - 1) if played.ply - 1 <= seen.game.record.ply else None
+        before = seen.record.position_at(played.ply - 1) if played.ply - 1 <= seen.record.ply else None
         if move is None or move.uci is None or not isinstance(before, ChessPosition):
             continue
         board = before.board
@@ -315,8 +309,8 @@ class TakenBack:
         back = self._back
         if back is None:
             return
-        instead = next((p for p in standing(seen, game) if p.ply == back.ply and p.at >= back.back), None)
-        gone_on = any(p.ply > back.ply for p in standing(seen, game))
+        instead = next((p for p in seen.standing if p.ply == back.ply and p.at >= back.back), None)
+        gone_on = any(p.ply > back.ply for p in seen.standing)
         if gone_on or seen.at > back.back + FORGOTTEN or (instead is not None and instead.notation == back.notation):
             self._back = None
             return
@@ -354,7 +348,7 @@ def _taken_back(seen: Situation, game: Game) -> _Back | None:
         base = played.ply - 1
         if not base <= game.record.ply <= played.ply or not played.legal:
             continue
-        if Turn(game.record.position_at(base), seen.board.pieces()).differing:
+        if seen.apart_from(base):
             return None
         touches = [t for t in seen.history.touched_since(played.arrived) if t.at > played.arrived]
         lifted = next((t.at for t in touches if t.square == played.target), None)

@@ -18,6 +18,7 @@ from gateway.catalogue import Fact
 from gateway.draughts import Ply, Position
 from gateway.events import OTHER, Piece, Side, Square
 from gateway.record import ChessPosition, GamePosition, notate
+from gateway.rules.recorded import KEPT, Same
 
 Change = Mapping[Square, Piece | None]
 """What a ply makes of each square that it touches."""
@@ -46,26 +47,27 @@ class Turn:
     stands: Mapping[Square, Piece]
     chess960: bool = False
 
-    @property
+    @cached_property
     def side(self) -> Side:
         return self.before.turn
 
-    @property
+    @cached_property
     def other(self) -> Side:
         return OTHER[self.before.turn]
 
-    @property
+    @cached_property
     def expected(self) -> Mapping[Square, Piece]:
         """What stood before."""
-        return _expected(_Same(self.before))
+        return _expected(Same(self.before))
 
     @cached_property
     def differing(self) -> frozenset[Square]:
         """The squares that are not as they were."""
-        squares = self.expected.keys() | self.stands.keys()
-        return frozenset(s for s in squares if not self.same(self.expected.get(s), self.stands.get(s)))
+        expected, stands = self.expected, self.stands
+        squares = {square for square, _ in expected.items() ^ stands.items()}
+        return frozenset(s for s in squares if not self.same(expected.get(s), stands.get(s)))
 
-    @property
+    @cached_property
     def draughts(self) -> bool:
         return isinstance(self.before, Position)
 
@@ -85,6 +87,21 @@ class Turn:
             return "white" if piece.lower() == "w" else "black"
         return "white" if piece.isupper() else "black"
 
+    @cached_property
+    def nearly(self) -> list[tuple[Change, Square]]:
+        """Plies that explain all but one square, no ply at all being the first that is tried."""
+        found = []
+        for change in ({}, *(change for _, change in self.legal)):
+            if len(self.differing - change.keys()) <= 1:
+                rest = self.rest(change)
+                if len(rest) == 1:
+                    found.append((change, next(iter(rest))))
+        return found
+
+    def left(self, square: Square) -> bool:
+        """Whether what stood there is gone, or something else stands there."""
+        return square in self.differing and square in self.expected
+
     def rest(self, change: Change) -> Rest:
         """What `change` does not explain."""
         found = {}
@@ -95,19 +112,22 @@ class Turn:
                 found[square] = (expected, seen)
         return found
 
-    @property
+    @cached_property
     def legal(self) -> list[tuple[str, Change]]:
         """Every legal ply by its notation, with its change; the square that the piece leaves comes first."""
-        return _legal(_Same(self.before))
+        return _legal(Same(self.before))
 
-    @property
+    @cached_property
     def legal_of_other(self) -> list[tuple[str, Change]]:
         """What the other side could play, if it were to move."""
-        return _legal_of_other(_Same(self.before))
+        return _legal_of_other(Same(self.before))
 
     def fits(self, changes: list[tuple[str, Change]]) -> str | None:
         """The notation of the ply that explains everything, if one does."""
-        return next((notation for notation, change in changes if not self.rest(change)), None)
+        differing = self.differing
+        return next(
+            (notation for notation, change in changes if differing <= change.keys() and not self.rest(change)), None
+        )
 
     @cached_property
     def gone(self) -> Mapping[Square, Piece]:
@@ -120,31 +140,18 @@ class Turn:
         return {s: self.stands[s] for s in self.differing if s in self.stands}
 
 
-class _Same:
-    """A position as the key of a cache: positions are never changed, so the same object is the same position."""
-
-    def __init__(self, position: GamePosition) -> None:
-        self.position = position
-
-    def __hash__(self) -> int:
-        return id(self.position)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and self.position is other.position
-
-
-@lru_cache(maxsize=64)
-def _expected(key: _Same) -> Mapping[Square, Piece]:
+@lru_cache(KEPT)
+def _expected(key: Same) -> Mapping[Square, Piece]:
     return key.position.pieces()
 
 
-@lru_cache(maxsize=64)
-def _legal(key: _Same) -> list[tuple[str, Change]]:
+@lru_cache(KEPT)
+def _legal(key: Same) -> list[tuple[str, Change]]:
     return list(_changes(key.position))
 
 
-@lru_cache(maxsize=64)
-def _legal_of_other(key: _Same) -> list[tuple[str, Change]]:
+@lru_cache(KEPT)
+def _legal_of_other(key: Same) -> list[tuple[str, Change]]:
     return list(_changes(_passed(key.position)))
 
 
@@ -161,30 +168,33 @@ def _changes(position: GamePosition) -> Iterator[tuple[str, Change]]:
 
 def chess_change(board: chess.Board, move: chess.Move) -> dict[Square, Piece | None]:
     """What `move`, carried out as it is written, makes of the squares."""
-    piece = board.piece_at(move.from_square)
-    assert piece is not None
-    name = chess.square_name
-    if board.is_castling(move):
+    kind = board.piece_type_at(move.from_square)
+    assert kind is not None
+    letters, names = _LETTERS[board.turn], chess.SQUARE_NAMES
+    if kind == chess.KING and board.is_castling(move):
         rank = chess.square_rank(move.from_square)
         kingside = move.to_square > move.from_square
         king, rook = (6, 5) if kingside else (2, 3)
         home = move.to_square
         if board.piece_type_at(home) != chess.ROOK:
             home = chess.square(7 if kingside else 0, rank)
-        rook_piece = board.piece_at(home)
-        assert rook_piece is not None
         return {
-            name(move.from_square): None,
-            name(home): None,
-            name(chess.square(king, rank)): piece.symbol(),
-            name(chess.square(rook, rank)): rook_piece.symbol(),
+            names[move.from_square]: None,
+            names[home]: None,
+            names[chess.square(king, rank)]: letters[chess.KING],
+            names[chess.square(rook, rank)]: letters[chess.ROOK],
         }
-    arriving = chess.Piece(move.promotion, piece.color) if move.promotion else piece
-    change: dict[Square, Piece | None] = {name(move.from_square): None, name(move.to_square): arriving.symbol()}
-    if board.is_en_passant(move):
+    change = {names[move.from_square]: None, names[move.to_square]: letters[move.promotion or kind]}
+    if kind == chess.PAWN and board.is_en_passant(move):
         victim = chess.square(chess.square_file(move.to_square), chess.square_rank(move.from_square))
-        change[name(victim)] = None
+        change[names[victim]] = None
     return change
+
+
+_LETTERS: Mapping[chess.Color, tuple[Piece | None, ...]] = {
+    chess.WHITE: tuple(letter and letter.upper() for letter in chess.PIECE_SYMBOLS),
+    chess.BLACK: tuple(chess.PIECE_SYMBOLS),
+}
 
 
 def draughts_change(position: Position, ply: Ply) -> dict[Square, Piece | None]:

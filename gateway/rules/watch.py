@@ -19,13 +19,12 @@ from typing import Any, Literal
 from gateway.catalogue import CATALOGUE, Fact, Severity
 from gateway.config import Effective, effective
 from gateway.errors import UsageError
-from gateway.events import OTHER, Alert, CommandDone, Event, GameEnded, GameStarted, Side
+from gateway.events import OTHER, Alert, CommandDone, Event, GameEnded, GameKind, GameStarted, Side
 from gateway.publish import rfc3339
-from gateway.reconstruct.phase import node_of
-from gateway.record import position_from_fen
-from gateway.rules import Finding, Remembers, Rule, Situation, Told, Undone, Wake, shown
-from gateway.rules.families import RULES, SEQUELS
+from gateway.rules import Finding, Remembers, Rule, Situation, Undone, Wake, shown
+from gateway.rules.families import RULES, SEQUELS, News, unmoved
 from gateway.rules.history import History
+from gateway.rules.recorded import Recorded, node_of_fen
 from gateway.rules.sequels import ILLEGAL, ILLEGAL_IF_UPHELD
 
 CLEAR_REST = 1.0
@@ -83,7 +82,7 @@ class Case:
 
 @dataclass(slots=True)
 class Past:
-    """An alert of this game, kept for rulings and for rules that look at other alerts."""
+    """An alert of this game, kept for rulings and for rules that look at other alerts (`Told`)."""
 
     name: Name
     ply: int | None
@@ -105,22 +104,17 @@ class Past:
             return self.ruling == "upheld"
         return (self.acknowledged or self.corrected) and self.name[0] not in ILLEGAL_IF_UPHELD
 
-    def told(self) -> Told:
-        kind, key, side = self.name
-        return Told(
-            kind,
-            key,
-            side,
-            self.ply,
-            self.at,
-            self.open,
-            self.ruling,
-            self.counts,
-            self.message,
-            self.facts,
-            self.acknowledged,
-            self.closed_at,
-        )
+    @property
+    def kind(self) -> str:
+        return self.name[0]
+
+    @property
+    def key(self) -> str:
+        return self.name[1]
+
+    @property
+    def side(self) -> Side | None:
+        return self.name[2]
 
 
 class Watch:
@@ -132,7 +126,14 @@ class Watch:
         self._rules = [make() for make in RULES]
         self._sequels = [make() for make in SEQUELS]
         self._cases: dict[Name, Case] = {}
-        self._past: deque[Past] = deque(maxlen=REMEMBERED)
+        self._past: list[Past] = []
+        self._recorded: Recorded | None = None
+        self._wanted: dict[tuple[GameKind, str], tuple[list[Rule], list[Rule]]] = {}
+        """Rules and sequels of which any kind is wanted, by game and regulations."""
+        self._answers: dict[Rule, list[Finding | Wake]] = {}
+        """What each rule said when it looked last."""
+        self._phase: str | None = None
+        self._told_anew = False
         self._unnumbered: deque[tuple[Case, Past]] = deque()
         self._ply: int | None = None
         self._regulations = ""
@@ -144,22 +145,59 @@ class Watch:
         self.deadline = None
         self._ply = seen.game.record.ply if seen.game and seen.game.phase != "setup" else None
         self._regulations = seen.in_force
+        news = self._news(seen)
         self.history.note(seen)
         seen.history = self.history
         events = self._turn_the_page(seen)
         events += self._note_commands(seen)
         found: set[Name] = set()
-        for rules in (self._rules, self._sequels):
-            seen.told = [past.told() for past in self._past]
-            events += self._found(rules, seen, found)
+        for rules in self._wanted_for(seen):
+            seen.told = self._past
+            events += self._found(rules, seen, news, found)
+            if self._told_anew:
+                news |= News.TOLD
         events += self._let_go(seen, found)
         return events
 
-    def _found(self, rules: Iterable[Rule], seen: Situation, found: set[Name]) -> list[Event]:
+    def _news(self, seen: Situation) -> News:
+        """What has changed since the last step; everything may have if nothing is known to."""
+        news = News(0)
+        if seen.touched:
+            news |= News.BOARD
+        if seen.clock_changes or seen.clock.report is not seen.report_before:
+            news |= News.CLOCK
+        game, phase = seen.game, seen.game.phase if seen.game else None
+        if game is None or self._recorded is None or not self._recorded.holds(game.record):
+            self._recorded = Recorded(game.record) if game else None
+            news |= News.RECORD
+        if seen.happened or phase != self._phase:
+            news |= News.RECORD
+        if self._told_anew:
+            news |= News.TOLD
+        self._phase, self._told_anew = phase, False
+        seen.recorded = self._recorded
+        return news or ~News(0)
+
+    def _wanted_for(self, seen: Situation) -> tuple[list[Rule], list[Rule]]:
+        game = seen.game.kind if seen.game else seen.game_kind
+        name = game, seen.in_force
+        if name not in self._wanted:
+            rules, sequels = (
+                [rule for rule in rules if any(_effective(kind, seen).enabled for kind in rule.kinds)]
+                for rules in (self._rules, self._sequels)
+            )
+            self._wanted[name] = rules, sequels
+        return self._wanted[name]
+
+    def _found(self, rules: Iterable[Rule], seen: Situation, news: News, found: set[Name]) -> list[Event]:
         """Let `rules` look, and weigh what they find; add its names to `found`."""
         cases: list[Case] = []
+        keep = unmoved(news)
         for rule in rules:
-            for finding in rule.look(seen):
+            answer = self._answers.get(rule)
+            if answer is None or type(rule) not in keep:
+                answer = self._answers[rule] = list(rule.look(seen))
+            for finding in answer:
                 if isinstance(finding, Wake):
                     self._wake(finding.at)
                 elif self._observable(finding, seen):
@@ -199,12 +237,7 @@ class Watch:
         kind = CATALOGUE[finding.kind]
         if kind.occupancy_only == "none" and not seen.board.pieces_known:
             return False
-        return self._effective(finding, seen).enabled
-
-    @staticmethod
-    def _effective(finding: Finding, seen: Situation) -> Effective:
-        game = seen.game.kind if seen.game else seen.game_kind
-        return effective(CATALOGUE[finding.kind], seen.config.rules, game, seen.in_force)
+        return _effective(finding.kind, seen).enabled
 
     # --- one cause ----------------------------------------------------------------------------------------------
 
@@ -219,7 +252,7 @@ class Watch:
 
     def _weigh(self, case: Case, seen: Situation, kinds: set[str]) -> list[Event]:
         """Raise what has held long enough; say what has changed."""
-        finding, settings = case.finding, self._effective(case.finding, seen)
+        finding, settings = case.finding, _effective(case.finding.kind, seen)
         if case.phase == "pending":
             due = finding.since + (settings.debounce_s if finding.wait is None else finding.wait)
             if seen.at < due:
@@ -245,6 +278,7 @@ class Watch:
 
     def _raise(self, case: Case, severity: Severity, seen: Situation) -> Alert:
         finding = case.finding
+        self._told_anew = True
         case.phase = "told" if severity == "info" else "open"
         case.severity = severity
         case.raised_at = case.updated_at = seen.at
@@ -253,6 +287,7 @@ class Watch:
         case.message, case.evidence = self._message(finding, seen), self._evidence(finding, seen)
         past = Past(case.name, case.ply, seen.at, case.message, dict(finding.facts), case.phase == "open")
         self._past.append(past)
+        del self._past[:-REMEMBERED]
         self._unnumbered.append((case, past))
         if finding.kind == "arbiter_time_adjusted" and finding.side is not None:
             self._count_for(OTHER[finding.side])
@@ -272,7 +307,7 @@ class Watch:
             undone = case.finding.undone if case.phase in ("open", "acknowledged") else None
             if undone is not None and _is_undone(case, undone, seen):
                 events += self._close(case, seen)
-            elif case.name in found or (undone is not None and not _agrees(seen)):
+            elif case.name in found or (undone is not None and seen.differing):
                 case.gone_since = None
             elif case.phase == "pending":
                 del self._cases[case.name]
@@ -290,6 +325,7 @@ class Watch:
         return [self._clear(case, seen)] if case.phase == "open" else []
 
     def _clear(self, case: Case, seen: Situation) -> Alert:
+        self._told_anew = True
         for past in self._past:
             if past.alert_id == case.alert_id:
                 past.open, past.closed_at = False, seen.at
@@ -438,30 +474,30 @@ class Watch:
                 rule.restore(state["rules"][type(rule).__name__])
         cases = [_case(plain) for plain in state["cases"]]
         self._cases = {case.name: case for case in cases}
-        self._past = deque((Past(**{**plain, "name": _name(plain["name"])}) for plain in state["past"]), REMEMBERED)
+        self._past = [Past(**{**plain, "name": _name(plain["name"])}) for plain in state["past"]]
         self._ply, self._regulations, self.deadline = state["ply"], state["regulations"], state["deadline"]
 
     def _all(self) -> list[Rule]:
         return [*self._rules, *self._sequels]
 
 
+def _effective(kind: str, seen: Situation) -> Effective:
+    """The settings of a kind here and now."""
+    return effective(CATALOGUE[kind], seen.config.rules, seen.game.kind if seen.game else seen.game_kind, seen.in_force)
+
+
 def _is_undone(case: Case, undone: Undone, seen: Situation) -> bool:
     """Whether the completed act has been put right, taken off the record, or accepted."""
     if seen.game is None:
         return True
-    record = seen.game.record
-    if not node_of(position_from_fen(record.game, undone.fen)).difference(seen.board):
+    record = seen.record
+    if not node_of_fen(seen.game.kind, undone.fen).difference(seen.board):
         return True
     if case.ply is not None and case.ply > undone.ply >= record.ply:
         return True
     return undone.by_reply and any(
         entry.ply > undone.ply and entry.move.side != case.finding.side for entry in record.entries
     )
-
-
-def _agrees(seen: Situation) -> bool:
-    """Whether the record's position stands on the board."""
-    return seen.game is not None and not node_of(seen.game.position).difference(seen.board)
 
 
 def _plain_case(case: Case) -> dict[str, Any]:
