@@ -94,9 +94,14 @@ def ble_devices(advertised: Iterable[Any], entries: Mapping[str, Entry] = DRIVER
         drivers = _drivers_of_ble(name, services, entries)
         if drivers:
             address = str(device.address)
-            busy = "connected to somebody else" if getattr(device, "connected", False) else None
+            busy = "connected to a program on this computer" if getattr(device, "connected", False) else None
             found.append(Found("ble", address, name or "without a name", f"ble:{address}", drivers, True, busy))
     return found
+
+
+def ble_services(entries: Mapping[str, Entry] = DRIVERS) -> set[str]:
+    """Services by which a board that is connected already is known, as it advertises nothing then."""
+    return {match.service for entry in entries.values() for match in entry.matches if isinstance(match, Ble)}
 
 
 def configuration(found: Sequence[Found], first: int = 1, entries: Mapping[str, Entry] = DRIVERS) -> list[str]:

@@ -15,6 +15,8 @@ from gateway.cli.drivers import aligned
 from gateway.discover import Found
 from gateway.errors import GatewayError
 
+SCAN_S = 6.0
+"""Boards advertise twice a second or more."""
 HEADINGS = ("link", "where", "what", "driver", "state")
 
 
@@ -57,7 +59,7 @@ def _scanned() -> Sequence[Any]:
     """What Bluetooth sees in some seconds; nothing, and why, where there is none."""
     try:
         ble = importlib.import_module("gateway.drivers.ble")
-        return list(asyncio.run(ble.scan()))
+        return list(asyncio.run(ble.scan(SCAN_S, discover.ble_services())))
     except (ImportError, AttributeError):
         print("discover: this installation has no Bluetooth", file=sys.stderr)
     except (GatewayError, OSError) as problem:

@@ -21,13 +21,14 @@ from pathlib import Path
 from random import Random
 
 from gateway.events import BoardDump, Senses
+from gateway.registry import DRIVERS
 from gateway.simulate.clock import ClockModel
 from gateway.simulate.device import CLASSIC, OCCUPANCY, Board, Timed, drawn_board
 from gateway.simulate.games import opera, read_scores
 from gateway.simulate.habits import PACES, Habits, Pace
 from gateway.simulate.score import Score
 from gateway.simulate.session import Evening
-from gateway.simulate.wire import wire_board
+from gateway.simulate.wire import SERIAL, wire_board
 
 DRAIN_S = 5.0
 """How long a host may take to read the last bytes."""
@@ -50,6 +51,7 @@ class Terminal:
         linger: float = 10.0,
     ) -> None:
         rng = Random(seed)
+        occupancy = occupancy or DRIVERS[driver].senses == "occupancy"
         performance = Evening([score], pace, habits, rng).perform(linger)
         model = drawn_board(OCCUPANCY if occupancy else CLASSIC, rng)
         trace = Board(model, performance, score.game, rng).trace(ClockModel(pace.base, pace.increment))
@@ -127,7 +129,7 @@ def serve(terminals: Sequence[Terminal]) -> None:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `simulate`."""
     parser.add_argument("--game", type=Path, metavar="FILE", help="PGN or PDN; each table plays the next game of it")
-    parser.add_argument("--driver", choices=("dgt", "generic"), default="dgt", help="what the board speaks")
+    parser.add_argument("--driver", choices=SERIAL, default="dgt", help="what the board speaks")
     parser.add_argument("--occupancy", action="store_true", help="generic: a board that cannot tell pieces apart")
     parser.add_argument("--pace", choices=sorted(PACES), default="blitz", help="how fast the hands are")
     parser.add_argument("--noise", type=float, default=1.0, metavar="FACTOR", help="how clumsy they are (1: ordinary)")

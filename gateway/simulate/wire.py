@@ -13,6 +13,9 @@ from gateway.protocol import dgt, dgt_commands, generic
 from gateway.protocol.dgt_commands import Command
 from gateway.simulate.wire_families import FAMILIES, cpp_board
 
+SERIAL = ("dgt", "generic", "millennium", "millennium_eone", "certabo", "sentio", "ichessone", "cpp")
+"""Drivers whose boards hang on serial ports, and can be simulated on a terminal."""
+
 LOG_SIZE = 3000
 """Changes that the log keeps; a real one holds 7936 bytes."""
 

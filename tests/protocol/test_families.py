@@ -10,6 +10,7 @@ import json
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -431,9 +432,9 @@ class Sitting:
         self.told: list[Observation] = []
         self.events: list[Numbered] = []
 
-    def run(self, observations: Iterable[Timed], end: float) -> None:
-        """Play all of it."""
-        self.link.opened(0.0)
+    def run(self, observations: Iterable[Timed], end: float, begin: float = 0.0) -> None:
+        """Play all of it, from the opening of the port at `begin`."""
+        self.link.opened(begin)
         for at, observation in observations:
             if isinstance(observation, BoardDump | FieldUpdate):
                 self.until(at)
@@ -494,6 +495,23 @@ def test_a_game_comes_back(driver: str) -> None:
     assert [ply.name for ply in opera().plies] == [move.uci for move in standing(sitting.events)]
     assert [] == refused(sitting.told)
     assert [True] == [state.up for state in sitting.told if isinstance(state, LinkState)]
+
+
+@pytest.mark.parametrize("driver", FAMILIES)
+def test_a_drop_in_mid_game(driver: str) -> None:
+    """The link is lost while somebody thinks, and comes back four seconds later: all plies."""
+    observations, _, end = performed(MODELS.get(driver, replace(CLASSIC, senses=DRIVERS[driver].senses, period=0.04)))
+    board = wire_board(driver, "chess", first_position(observations))
+    sitting = Sitting(driver, board, OPTIONS.get(driver, lambda _: {})(board))
+    times = [at for at, _ in observations]
+    off = next(at + 1.0 for at, after in pairwise(times) if at > end / 3 and after - at > 6.0)
+    sitting.run([timed for timed in observations if timed[0] < off], off)
+    sitting.tell(sitting.link.closed(off, "unplugged"), off)
+    sitting.scan_at = max(sitting.scan_at, off + 4.0) if board.period else float("inf")
+    sitting.run([timed for timed in observations if timed[0] >= off], end, off + 4.0)
+
+    assert [ply.name for ply in opera().plies] == [move.uci for move in standing(sitting.events)]
+    assert [True, False, True] == [state.up for state in sitting.told if isinstance(state, LinkState)]
 
 
 SERIAL = [driver for driver in FAMILIES if DRIVERS[driver].serial is not None]
