@@ -202,4 +202,4 @@ def test_access_list(broker: int) -> None:
 
     publish(broker, "arbiter", "hall/arbiter/1/command")
     assert own | {"hall/arbiter/1/command"} == seen(broker, "arbiter")
-    assert {"hall/arbiter/1/command"} == seen(broker, "gw-pi-a")
+    assert {"hall/arbiter/1/command", "hall/gateway/pi-a/status"} == seen(broker, "gw-pi-a")

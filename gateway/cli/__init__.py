@@ -23,6 +23,7 @@ COMMANDS = {
     "demo": "show it all with four simulated tables",
     "watch": "show what a hall's broker tells, in the terminal",
     "check-config": "check the configuration and say what it means",
+    "doctor": "look for what is wrong with this machine, its ports and its broker, and say what to do",
     "drivers": "list the boards and clocks that are supported",
     "discover": "list what is plugged in or near by that looks like a board",
     "calibrate": "learn a set of pieces with RFID tags (Certabo, Cerno)",
