@@ -26,7 +26,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gateway.errors import UsageError
 from gateway.events import BoardDump, FieldUpdate, GameKind, Observation
 from gateway.protocol import Address, Decoder, Dialogue, Heard
 from gateway.protocol.asking import Asking, Questions
@@ -42,7 +41,7 @@ ASK_POSITION, UPDATES, ASK_CHARGE = b"\x42", b"\x44", b"\x4c"
 DEVELOPER_KEY = 0x63
 
 OPTIONS = (
-    Option("developer_key", "", "key from DGT in hex digits, if the board wants one"),
+    Option("developer_key", "", "key from DGT, if the board wants one", pattern="([0-9A-Fa-f]{2})*"),
     Option("silence_s", 2.0, "seconds of silence after which the board is asked for its position", lowest=0.5),
 )
 
@@ -68,11 +67,8 @@ def _unknown(told: Observation) -> Observation:
 
 
 def build_developer_key(digits: str) -> bytes:
-    """The key in its frame. Raises `UsageError` where `digits` are no hex digits."""
-    try:
-        key = bytes.fromhex(digits)
-    except ValueError:
-        raise UsageError(f"developer_key: {digits!r} found, hex digits wanted") from None
+    """The key in its frame, from hex digits."""
+    key = bytes.fromhex(digits)
     return bytes((DEVELOPER_KEY, len(key) + 1)) + key + b"\0"
 
 

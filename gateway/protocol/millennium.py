@@ -64,7 +64,7 @@ A8_FIRST = "rnbqkbnrpppppppp" + "." * 32 + "PPPPPPPPRNBQKBNR"
 ORDERS: Mapping[str, tuple[Square, ...]] = {"a8": CHESS_SQUARES, "h1": CHESS_SQUARES[::-1]}
 
 OPTIONS = (
-    Option("order", "auto", "the square that is reported first: a8, h1, or auto (settled by the start position)"),
+    Option("order", "auto", "square that is reported first; auto: settled by the start position", pattern="auto|a8|h1"),
     Option("strict_parity", False, "refuse frames with wrong parity instead of counting them; BLE only"),
     Option("silence_s", 2.0, "seconds of silence after which the board is asked for its position", lowest=0.5),
 )

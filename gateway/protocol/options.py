@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +19,8 @@ class Option:
     text: str
     """A sentence for the operator, with the unit."""
     lowest: float | None = None
+    pattern: str | None = None
+    """Regular expression that a text must match as a whole."""
 
     def mistake(self, value: Any) -> str | None:
         """What is wrong with `value`, or None."""
@@ -27,6 +30,8 @@ class Option:
             return f"{self.name}: {value!r} found, {kind.__name__} wanted"
         if self.lowest is not None and value < self.lowest:
             return f"{self.name}: {value!r} found, at least {self.lowest:g} wanted"
+        if self.pattern is not None and not re.fullmatch(self.pattern, value):
+            return f"{self.name}: {value!r} found, {self.pattern} wanted"
         return None
 
 

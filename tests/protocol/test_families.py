@@ -497,6 +497,24 @@ def test_a_game_comes_back(driver: str) -> None:
     assert [True] == [state.up for state in sitting.told if isinstance(state, LinkState)]
 
 
+def test_a_game_comes_back_over_hid() -> None:
+    """The same from the reports of a Chessnut on USB."""
+    observations, _, end = performed(MODELS["chessnut"])
+    sitting = Sitting("chessnut", chessnut_board(first_position(observations), hid=True))
+    sitting.run(observations, end)
+
+    assert [ply.name for ply in opera().plies] == [move.uci for move in standing(sitting.events)]
+    assert [] == refused(sitting.told)
+
+
+def test_options_with_a_form() -> None:
+    """A text that cannot be is a mistake of the configuration."""
+    assert ["order: 'b8' found, auto|a8|h1 wanted"] == DRIVERS["millennium"].mistakes({"order": "b8"})
+    assert [] == DRIVERS["millennium_eone"].mistakes({"order": "h1"})
+    assert 1 == len(DRIVERS["dgt_pegasus"].mistakes({"developer_key": "xyz"}))
+    assert [] == DRIVERS["dgt_pegasus"].mistakes({"developer_key": "0102"})
+
+
 @pytest.mark.parametrize("driver", FAMILIES)
 def test_a_drop_in_mid_game(driver: str) -> None:
     """The link is lost while somebody thinks, and comes back four seconds later: all plies."""
