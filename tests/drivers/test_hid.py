@@ -14,6 +14,12 @@ from conftest import descriptors, until
 from gateway.drivers import Ble, Hid
 from gateway.drivers.hid import Device, HidPort, devices, targets
 from gateway.errors import LinkError
+from gateway.events import BoardDump, LinkState, Observation
+from gateway.link import Link
+from gateway.ports import Keeper
+from gateway.registry import DRIVERS
+from gateway.simulate.games import opera
+from gateway.simulate.wire_families import chessnut_board
 
 VENDOR_PAGE = bytes.fromhex("0600ff0901a101")
 KEYBOARD_PAGE = bytes.fromhex("05010906a101")
@@ -153,3 +159,32 @@ async def test_a_device_that_takes_nothing(board: Board) -> None:
     await port.close()
 
     assert [f"{board.path} does not take what it is sent"] == board.lost
+
+
+async def test_a_chessnut_is_followed_through_the_real_driver(board: Board) -> None:
+    """A game's positions go through descriptor, port and link; the board is asked before it says anything."""
+    simulated = chessnut_board(opera().start, hid=True)
+    told: list[Observation] = []
+    loop = asyncio.get_running_loop()
+    loop.add_reader(board.master, lambda: os.write(board.master, simulated.take(os.read(board.master, 4096))))
+    keeper = Keeper(
+        "board",
+        Link(DRIVERS["chessnut"], {None: ("1", "chess")}),
+        lambda: [board.path],
+        lambda target, hear, lost: HidPort(target, hear, lost),
+        lambda heard, at: told.extend(observation for _, observation in heard),
+        lambda *_: None,
+    )
+    running = asyncio.create_task(keeper.run())
+    await until(lambda: any(isinstance(one, BoardDump) for one in told))
+    for ply in opera().plies:
+        os.write(board.master, simulated.sense(BoardDump(ply.after)))
+        await asyncio.sleep(0.002)
+    last = BoardDump(opera().plies[-1].after)
+    await until(lambda: last in told)
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+    loop.remove_reader(board.master)
+
+    assert LinkState("board", True) == told[0]
+    assert [ply.after for ply in opera().plies] == [dict(one.pieces) for one in told if isinstance(one, BoardDump)][1:]
