@@ -54,6 +54,9 @@ class ChessNode(Node):
         kings = self.board.kings
         return board.pieces_known and kings.bit_count() == 2 and not kings & ~self.difference(board)
 
+    def allows(self, departure: int, arrival: int) -> bool:
+        return any(self.board.generate_legal_moves(chess.BB_SQUARES[departure], chess.BB_SQUARES[arrival]))
+
     def carried(self, ply: chess.Move, board: Observed) -> bool:
         if not self.board.kings & chess.BB_SQUARES[ply.from_square]:
             return False

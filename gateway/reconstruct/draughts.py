@@ -164,6 +164,10 @@ class DraughtsNode(Node):
         legal = (ply for ply in self.legal if (ply.path, ply.captured) == (path, captured))
         return next(legal, Ply(path, captured))
 
+    def allows(self, departure: int, arrival: int) -> bool:
+        ends = 1 << departure, 1 << arrival
+        return any((BIT[ply.departure], BIT[ply.arrival]) == ends for ply in self.legal)
+
     def finished(self, ply: Ply, board: Observed) -> bool:
         """A capture counts from the landing; only equal captures wait for the men that tell them apart."""
         rivals = [

@@ -99,7 +99,10 @@ class Irregular:
         differing = tip.node.difference(board)
         gone, come = differing & tip.node.other & ~board.occupied, differing & board.occupied
         own = board.white if side == "white" else board.black
-        return gone.bit_count() == 1 and come.bit_count() == 1 and bool(come & own)
+        if gone.bit_count() != 1 or come.bit_count() != 1 or not come & own:
+            return False
+        # A piece that no ply could have brought there is out of place, and the other one was the ply.
+        return tip.parent.node.allows(gone.bit_length() - 1, come.bit_length() - 1)
 
     def carried(self, tip: Rival) -> bool:
         """Whether a king's move that nobody pressed on was the first half of a sign: then the other king followed.

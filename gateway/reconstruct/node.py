@@ -122,6 +122,10 @@ class Node:
         """Whether what is done on the board is a sign, not play: in chess both kings are being carried."""
         return False
 
+    def allows(self, departure: int, arrival: int) -> bool:
+        """Whether a legal ply goes from one square to the other, both as numbers of bits."""
+        raise NotImplementedError
+
     def carried(self, ply: Any, board: Observed) -> bool:
         """Whether `ply`, played from here, was no ply but the first half of a sign: then the other king followed."""
         return False

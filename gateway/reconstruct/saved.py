@@ -1,17 +1,16 @@
 """A reader's rivals as plain JSON values, so that a game goes on exactly after a restart.
 
 The rivals share most of their past. Only what they do not share is kept, with a few plies more, so that plies can
-still be taken back.
+still be taken back. What they share is kept once, and is shared again afterwards.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any
 
 from gateway.events import GameKind
-from gateway.reconstruct.follow import Follow
+from gateway.reconstruct.follow import FORGOTTEN, Follow
 from gateway.reconstruct.gap import Gap
 from gateway.reconstruct.irregular import Suspect
 from gateway.reconstruct.observed import Observed
@@ -19,51 +18,60 @@ from gateway.reconstruct.phase import node_of, position_of
 from gateway.reconstruct.rivals import BACK, Rival
 from gateway.record import position_from_fen
 
+KEPT = max(BACK, FORGOTTEN) + 1
+"""Plies kept of what all rivals share: as far back as the reader looks."""
+
+_FOLLOW = ("confirmed", "withhold_after", "deadline", "timed", "shorter_since", "doubted", "rewound", "disputed")
+"""What of the reader is a plain value already."""
+_RIVALS = ("at", "running", "firm")
+_RIVAL = ("legal", "source", "at", "cost", "rate", "hidden", "unseen", "guessed")
+
 
 def saved(follow: Follow) -> dict[str, Any]:
     """The reader's state; `restored` undoes it."""
     suspect = follow.irregular.suspect
-    rivals = [*follow.rivals.beam, follow.tip, *([suspect.rival] if suspect else [])]
-    root = _shared(rivals)
+    named = [*follow.rivals.beam, follow.tip, *([suspect.rival] if suspect else [])]
+    root = _shared(named)
+    steps = [root, *sorted(_steps(named, root), key=lambda rival: rival.depth)]
+    place = {id(rival): number for number, rival in enumerate(steps)}
     return {
         "root": position_of(root.node).fen(),
         "lingering": root.node.lingering,
         "depth": root.depth,
-        "at": root.at,
-        "last": follow.rivals.at,
-        "running": follow.rivals.running,
-        "pressed": dict(follow.rivals.last_press),
-        "rivals": [_rival(rival, root) for rival in rivals],
-        "suspect": suspect and [suspect.rival.node.ply_state(suspect.ply), suspect.since],
+        "steps": [[*_ply_of(rival, place), *(getattr(rival, name) for name in _RIVAL)] for rival in steps],
+        "beam": [place[id(rival)] for rival in follow.rivals.beam],
+        "tip": place[id(follow.tip)],
+        "suspect": suspect and [place[id(suspect.rival)], suspect.rival.node.ply_state(suspect.ply), suspect.since],
+        "gap": follow.gap and [follow.gap.since, follow.gap.lines, follow.gap.tried],
         "presses": follow.presses.state(),
-        "gap": follow.gap and asdict(follow.gap),
-        **{name: getattr(follow, name) for name in _PLAIN},
+        "pressed": dict(follow.rivals.last_press),
+        **{name: getattr(follow, name) for name in _FOLLOW},
+        "rivals": [getattr(follow.rivals, name) for name in _RIVALS],
     }
-
-
-_PLAIN = ("confirmed", "withhold_after", "deadline", "timed", "shorter_since", "doubted", "rewound", "disputed")
-"""What of a reader is a plain value already."""
 
 
 def restored(state: Mapping[str, Any], game: GameKind, board: Observed) -> Follow:
     """Make the reader again that gave `state`, over a board in the state it was in then."""
     node = node_of(position_from_fen(game, state["root"]))
     node.lingering = state["lingering"]
-    follow = Follow(node, board, state["at"], state["depth"])
-    known: dict[tuple[Any, ...], Rival] = {(): follow.tip}
-    rivals = [_grown(follow.tip, board, line, known) for line in state["rivals"]]
-    if state["suspect"] is not None:
-        told, since = state["suspect"]
-        rival = rivals.pop()
-        follow.irregular.suspect = Suspect(rival, rival.node.ply_from(told), since)
-    follow.tip = rivals.pop()
-    follow.rivals.beam, follow.rivals.at = rivals, state["last"]
-    follow.rivals.running, follow.rivals.last_press = state["running"], dict(state["pressed"])
-    follow.rivals.firm = state["confirmed"]
+    follow = Follow(node, board, 0.0, state["depth"])
+    steps = [follow.rivals.restart(node, 0.0, state["depth"])]
+    for parent, told, *values in state["steps"]:
+        if parent is not None:
+            steps.append(_grown(steps[parent], told, values))
+        for name, value in zip(_RIVAL, values, strict=True):
+            setattr(steps[-1], name, value)
+    follow.rivals.beam, follow.tip = [steps[place] for place in state["beam"]], steps[state["tip"]]
+    if state["suspect"]:
+        place, told, since = state["suspect"]
+        follow.irregular.suspect = Suspect(steps[place], steps[place].node.ply_from(told), since)
+    follow.gap = state["gap"] and Gap(*state["gap"])
     follow.presses.restore(state["presses"])
-    follow.gap = state["gap"] and Gap(**state["gap"])
-    for name in _PLAIN:
+    follow.rivals.last_press = dict(state["pressed"])
+    for name in _FOLLOW:
         setattr(follow, name, state[name])
+    for name, value in zip(_RIVALS, state["rivals"], strict=True):
+        setattr(follow.rivals, name, value)
     return follow
 
 
@@ -74,31 +82,22 @@ def _shared(rivals: list[Rival]) -> Rival:
         other = rival.ancestor(root.depth)
         while other is not root and root.parent is not None and other.parent is not None:
             root, other = root.parent, other.parent
-    return root.ancestor(root.depth - BACK)
+    return root.ancestor(root.depth - KEPT)
 
 
-def _rival(rival: Rival, root: Rival) -> dict[str, Any]:
-    line = rival.line(root.depth)
-    return {
-        "cost": rival.cost,
-        "flags": [rival.hidden, rival.unseen, rival.guessed],
-        "plies": [
-            [step.parent.node.ply_state(step.ply), step.legal, step.source, step.at] for step in line if step.parent
-        ],
-    }
+def _steps(rivals: list[Rival], root: Rival) -> list[Rival]:
+    """All rivals on the way from the root to these, each once."""
+    return list({id(step): step for rival in rivals for step in rival.line(root.depth)}.values())
 
 
-def _grown(root: Rival, board: Observed, state: Mapping[str, Any], known: dict[tuple[Any, ...], Rival]) -> Rival:
-    """The rival of a saved line; what lines share is made once, so that they share it again."""
-    rival, path = root, ()  # type: tuple[Rival, tuple[Any, ...]]
-    for told, legal, source, at in state["plies"]:
-        path = (*path, (str(told), at))
-        if path not in known:
-            ply = rival.node.ply_from(told)
-            node = rival.node.after(ply, legal=legal)
-            known[path] = Rival(node, rival, ply, legal, source, at, rival.depth + 1, 0.0)
-        rival = known[path]
-    rival.cost = state["cost"]
-    rival.hidden, rival.unseen, rival.guessed = state["flags"]
-    rival.rate = rival.node.contradiction(board)
-    return rival
+def _ply_of(rival: Rival, place: Mapping[int, int]) -> list[Any]:
+    """Where a rival grew, and by which ply."""
+    if rival.parent is None or id(rival.parent) not in place:
+        return [None, None]
+    return [place[id(rival.parent)], rival.parent.node.ply_state(rival.ply)]
+
+
+def _grown(parent: Rival, told: Any, values: list[Any]) -> Rival:
+    legal, source, at, *_ = values
+    ply = parent.node.ply_from(told)
+    return Rival(parent.node.after(ply, legal=legal), parent, ply, legal, source, at, parent.depth + 1, 0.0)
