@@ -169,8 +169,10 @@ class EmbeddedBroker:
         until = time.monotonic() + START_TIMEOUT_S
         while process.returncode is None and time.monotonic() < until:
             with contextlib.suppress(OSError):
-                _, writer = await asyncio.open_connection(ADDRESS, self.port)
-                writer.close()
+                # The websockets come last, and until then another broker could take their port unnoticed.
+                for port in (self.port, self.websockets):
+                    _, writer = await asyncio.open_connection(ADDRESS, port)
+                    writer.close()
                 return
             await asyncio.sleep(0.02)
         complaint = ""

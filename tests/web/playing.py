@@ -312,3 +312,8 @@ class Scene:
 
     def _clock(self) -> None:
         self.say(f"clock {self.left['white']:g} {self.left['black']:g} {self.running}")
+
+
+def draughts_scene(table: str) -> Scene:
+    """A king and men; White to move, his clock running."""
+    return Scene(table, "WK48,32,37:B9,13,24", game="draughts", regulations="fmjd-standard").wait(1).run("white").wait(900)

@@ -44,10 +44,12 @@ async def test_it_listens_on_this_machine_only(tmp_path: Path) -> None:
 
 async def test_two_brokers_share_no_port(tmp_path: Path) -> None:
     """The usual port is taken if it is free, else another."""
-    first, second = EmbeddedBroker(tmp_path / "a", free_port()), EmbeddedBroker(tmp_path / "b", free_port())
+    wanted = free_port()
+    first = EmbeddedBroker(tmp_path / "a", free_port(), wanted)
+    second = EmbeddedBroker(tmp_path / "b", free_port(), wanted)
     await first.start()
     await second.start()
     await first.stop()
     await second.stop()
 
-    assert first.websockets != second.websockets
+    assert wanted == first.websockets != second.websockets

@@ -106,7 +106,7 @@ def test_a_page_that_was_stalled_shows_no_time_of_before(stage: Stage) -> None:
           while (performance.now() < until);
           const seen = [];
           for (let i = 0; i < 60; i++) {
-            await new Promise(requestAnimationFrame);
+            await new Promise((next) => requestAnimationFrame(() => setTimeout(next)));
             const tile = document.querySelector('.tile');
             seen.push([Date.now() / 1000, tile.className, tile.querySelector('.runs')?.textContent ?? '']);
           }

@@ -13,7 +13,7 @@ export class Frame {
     this.viewOf = null;
     const root = document.getElementById('app');
     render(
-      html`<header></header><main tabindex="-1"></main><nav></nav>
+      html`<header></header><main tabindex="0"></main><nav></nav>
         <dialog class="sheet"></dialog><dialog class="ask"></dialog><div class="curtain" hidden role="status"></div>`,
       root,
     );

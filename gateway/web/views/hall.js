@@ -20,8 +20,8 @@ export class HallView {
   constructor(app, place) {
     this.app = app;
     this.place = place;
+    this.title = element('h1', 'quiet', place);
     this.grid = element('div', 'grid', place);
-    this.grid.setAttribute('role', 'list');
     this.empty = element('p', 'empty', place);
     this.tiles = new Map();
     this.waiting = new Set();
@@ -36,6 +36,7 @@ export class HallView {
   draw(dirty, look) {
     const { hall, words } = this.app;
     if (hall.tables.size !== this.tiles.size || dirty.has('all')) this.#keep();
+    this.title.textContent = words.t('hall.label');
     this.empty.hidden = this.tiles.size > 0;
     this.empty.textContent = words.t('hall.empty');
     const worst = new Map();
@@ -104,7 +105,6 @@ class Tile {
     this.id = id;
     this.el = element('a', 'tile');
     this.el.href = `#/t/${encodeURIComponent(id)}`;
-    this.el.setAttribute('role', 'listitem');
     const head = element('div', 'head', this.el);
     this.number = element('b', 'number', head);
     this.number.textContent = id;

@@ -24,7 +24,7 @@ export class PublicView {
     const page = Math.floor(look.at / PAGE_MS) % pages;
     const shown = tables.slice(page * PER_PAGE, (page + 1) * PER_PAGE);
     render(
-      html`<p class="facts">${pages > 1 ? words.t('public.page', { page: page + 1, pages }) : nothing}</p>
+      html`<h1 class="quiet">${words.t('hall.label')}</h1><p class="facts">${pages > 1 ? words.t('public.page', { page: page + 1, pages }) : nothing}</p>
         ${shown.length ? html`<ul class="games">${shown.map((table) => this.#game(table, look.at))}</ul>` : html`<p class="empty">${words.t('hall.empty')}</p>`}`,
       this.place,
     );

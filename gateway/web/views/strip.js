@@ -115,9 +115,7 @@ export class Strip {
     const where = item.table ?? item.gateway;
     const label = words.kind(item.kind);
     return html`<button data-key=${item.key} class="chip ${item.severity} ${item.attended ? 'attended' : ''}"
-      aria-label="${words.t('table.label', { table: where })}: ${label}">
-      ${SIGNS[item.severity]}${where}<span class="more ${count > WORDY ? 'many' : ''}">${label} ${lasting(at - item.since)}</span>
-    </button>`;
+      >${SIGNS[item.severity]}${where} <span class="more ${count > WORDY ? 'many' : ''}">${label} ${lasting(at - item.since)}</span></button>`;
   }
 
   #open(key) {
