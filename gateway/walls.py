@@ -10,7 +10,7 @@ A pawn that might promote, or a right to castle, ends the attempt: such position
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 
 import chess
@@ -39,15 +39,33 @@ class _UnblockedError(Exception):
 
 def never_mated(board: chess.Board, winner: chess.Color) -> bool:
     """Tell whether it is proved that `winner` can never mate; False is no proof of anything."""
+    steps = growing(board, winner)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return bool(end.value)
+
+
+def growing(board: chess.Board, winner: chess.Color) -> Generator[None, None, bool]:
+    """`never_mated`, with a pause after each piece that is followed."""
     if board.clean_castling_rights() or not board.pawns:
         return False
     men = [_man(board, square) for square in chess.scan_forward(board.occupied)]
-    try:
-        while any(_grow(man, men) for man in men):
-            pass
-    except _UnblockedError:
-        return False
-    return not any(_mate_on(square, men, winner) for square in _squares(_king(men, not winner).reach))
+    grown = True
+    while grown:
+        grown = False
+        for man in men:
+            try:
+                grown |= _grow(man, men)
+            except _UnblockedError:
+                return False
+            yield
+    for square in _squares(_king(men, not winner).reach):
+        if _mate_on(square, men, winner):
+            return False
+        yield
+    return True
 
 
 def _man(board: chess.Board, square: chess.Square) -> _Man:

@@ -11,18 +11,20 @@ piece mobility without move order `_walled_in` follows in a simpler form.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from heapq import heappop, heappush
 
 import chess
 
-from gateway.walls import never_mated
+from gateway.walls import growing
 
 NODES = 20_000
 """Positions that the walk may reach by default: a second or two on a desktop (`benchmarks/winnable.py`). An open
 position without a near mate is then not proved."""
+STEP = 20
+"""Moves from one position that are looked at in one step."""
 LONGEST_FORCED = 40
 """Plies of forced play that are followed; forced play may go round in a circle."""
 AUTOMATIC_DRAW = 150
@@ -48,12 +50,51 @@ class Verdict:
     """The moves to the mate that was found, in UCI."""
 
 
+Steps = Generator[None, None, Verdict]
+"""A proof that pauses after every few tenths of a millisecond."""
+
+
+class Proof:
+    """A proof that is sought a little at a time."""
+
+    def __init__(self, steps: Steps) -> None:
+        self._steps = steps
+        self.verdict: Verdict | None = None
+        """What came of it; None: it is still being sought."""
+
+    def advance(self, steps: int) -> Verdict | None:
+        """Go on by so many steps, of a few tenths of a millisecond on a desktop."""
+        try:
+            for _ in range(steps):
+                if self.verdict is None:
+                    next(self._steps)
+        except StopIteration as end:
+            self.verdict = end.value
+        return self.verdict
+
+    def finish(self) -> Verdict:
+        """Seek it to the end."""
+        while self.verdict is None:
+            self.advance(1000)
+        return self.verdict
+
+
 def can_mate(board: chess.Board, winner: chess.Color, nodes: int = NODES) -> Verdict:
     """Tell whether `winner` can mate by any series of legal moves; `board` is not changed.
 
     Args:
         nodes: positions that the last test may reach.
     """
+    return Proof(mating(board, winner, nodes)).finish()
+
+
+def dead(board: chess.Board, nodes: int = NODES) -> Verdict:
+    """Tell whether neither side can mate (FIDE 5.2.2): CANNOT is then a dead position, CAN names one side's mate."""
+    return Proof(dying(board, nodes)).finish()
+
+
+def mating(board: chess.Board, winner: chess.Color, nodes: int = NODES) -> Steps:
+    """`can_mate`, step by step."""
     if len(board.pieces(chess.KING, chess.WHITE)) != 1 or len(board.pieces(chess.KING, chess.BLACK)) != 1:
         return Verdict(Answer.NOT_PROVED, "a king is missing")
     if board.was_into_check():
@@ -64,17 +105,17 @@ def can_mate(board: chess.Board, winner: chess.Color, nodes: int = NODES) -> Ver
     if decided is not None:
         return decided
     board = _after(board, line)
-    if never_mated(board, winner):
+    if (yield from growing(board, winner)):
         return Verdict(Answer.CANNOT, "blocked position")
-    return _walk(board, winner, nodes, line)
+    return (yield from _walk(board, winner, nodes, line))
 
 
-def dead(board: chess.Board, nodes: int = NODES) -> Verdict:
-    """Tell whether neither side can mate (FIDE 5.2.2): CANNOT is then a dead position, CAN names one side's mate."""
-    white = can_mate(board, chess.WHITE, nodes)
+def dying(board: chess.Board, nodes: int = NODES) -> Steps:
+    """`dead`, step by step."""
+    white = yield from mating(board, chess.WHITE, nodes)
     if white.answer is not Answer.CANNOT:
         return white
-    black = can_mate(board, chess.BLACK, nodes)
+    black = yield from mating(board, chess.BLACK, nodes)
     if black.answer is Answer.CANNOT and black.reason != white.reason:
         return Verdict(Answer.CANNOT, f"{white.reason}, {black.reason}")
     return black
@@ -124,7 +165,7 @@ def _end(board: chess.Board, winner: chess.Color, line: list[chess.Move]) -> Ver
 # --- the walk ---------------------------------------------------------------------------------------------------
 
 
-def _walk(board: chess.Board, winner: chess.Color, nodes: int, line: list[chess.Move]) -> Verdict:
+def _walk(board: chess.Board, winner: chess.Color, nodes: int, line: list[chess.Move]) -> Steps:
     """Look at all positions that can be reached, likely mates first."""
     before: dict[object, tuple[object, chess.Move] | None] = {board._transposition_key(): None}
     waiting: list[tuple[float, int, int, chess.Board]] = [(0.0, 0, 0, board)]
@@ -133,7 +174,9 @@ def _walk(board: chess.Board, winner: chess.Color, nodes: int, line: list[chess.
             return Verdict(Answer.NOT_PROVED, f"{nodes} positions hold no mate and are not all")
         _, _, depth, here = heappop(waiting)
         key = here._transposition_key()
-        for move in here.generate_legal_moves():
+        for number, move in enumerate(here.generate_legal_moves(), 1):
+            if number % STEP == 0:
+                yield
             after = here.copy(stack=False)
             after.push(move)
             reached = after._transposition_key()
@@ -144,6 +187,7 @@ def _walk(board: chess.Board, winner: chess.Color, nodes: int, line: list[chess.
                 return _mate(board, [*line, *_moves_to(before, reached)], line)
             if not after.has_insufficient_material(winner):
                 heappush(waiting, (_promise(after, winner) + depth, len(before), depth + 1, after))
+        yield
     return Verdict(Answer.CANNOT, "all positions")
 
 

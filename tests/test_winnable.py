@@ -208,4 +208,4 @@ class TestWalls:
 
 def _without_walls(board: chess.Board) -> Verdict:
     """The walk alone."""
-    return winnable._walk(board, chess.WHITE, 1_500, [])
+    return winnable.Proof(winnable._walk(board, chess.WHITE, 1_500, [])).finish()

@@ -12,13 +12,16 @@ from typing import Any, ClassVar
 from gateway.draughts import Position
 from gateway.events import MoveConfirmed
 from gateway.record import ChessPosition, Entry
-from gateway.rules import Finding, Situation
+from gateway.rules import Finding, Situation, Wake
 from gateway.rules.recorded import Recorded
-from gateway.winnable import Answer, Verdict, dead
+from gateway.winnable import Answer, Proof, dying
 
 WALK = 500
-"""Positions that a proof may look at after a move where the pawns are blocked: a few hundredths of a second. Walls are
-proved without them."""
+"""Positions that a proof may look at after a move where the pawns are blocked. Walls are proved without them."""
+SLICE = 10
+"""Steps of a proof at one look, so that a sensor never waits for one."""
+PAUSE = 0.01
+"""Seconds between two looks at an unfinished proof."""
 
 
 class Draws:
@@ -39,9 +42,10 @@ class Draws:
     def __init__(self) -> None:
         self._completed: tuple[int, float] | None = None
         """The ply last completed, and when."""
-        self._dead: tuple[ChessPosition, Verdict] | None = None
+        self._dead: tuple[ChessPosition, Proof | None] | None = None
+        """The position that was asked for last, and the proof if one is worth while."""
 
-    def look(self, seen: Situation) -> Iterator[Finding]:
+    def look(self, seen: Situation) -> Iterator[Finding | Wake]:
         if not seen.playing:
             if seen.game is None or seen.game.phase != "suspended":
                 self._completed = None
@@ -67,7 +71,7 @@ class Draws:
         assert self._completed is not None
         return self._completed[1]
 
-    def _repeated(self, record: Recorded, entry: Entry) -> Iterator[Finding]:
+    def _repeated(self, record: Recorded, entry: Entry) -> Iterator[Finding | Wake]:
         """FIDE 9.2, 9.6.1; FMJD A1 6.1."""
         plies = record.occurrences
         facts = {"plies": [str(ply) for ply in plies]}
@@ -77,7 +81,7 @@ class Draws:
         if len(plies) >= 5 and isinstance(entry.position, ChessPosition):
             yield Finding("fivefold", self._since, key=entry.key, facts=facts, evidence=evidence)
 
-    def _chess(self, record: Recorded, entry: Entry, seen: Situation) -> Iterator[Finding]:
+    def _chess(self, record: Recorded, entry: Entry, seen: Situation) -> Iterator[Finding | Wake]:
         assert isinstance(entry.position, ChessPosition)
         plies = entry.position.board.halfmove_clock
         evidence = {"plies": plies, "last_pawn_move_or_capture": entry.ply - plies, **_complete(record)}
@@ -85,21 +89,26 @@ class Draws:
             yield Finding("fifty_moves", self._since, evidence=evidence)
         if plies >= 150:
             yield Finding("seventy_five_moves", self._since, evidence=evidence)
-        verdict = self._verdict(entry.position)
-        if verdict is not None and verdict.answer is Answer.CANNOT:
+        proof = self._proof(entry.position)
+        if proof is None:
+            return
+        verdict = proof.advance(SLICE)
+        if verdict is None:
+            yield Wake(seen.at + PAUSE)
+        elif verdict.answer is Answer.CANNOT:
             played = next((played for played in reversed(seen.history.played) if played.ply == entry.ply), None)
             since = played.arrived if played else self._since
             yield Finding("dead_position", since, evidence={"test": verdict.reason, "fen": entry.position.fen()})
 
-    def _verdict(self, position: ChessPosition) -> Verdict | None:
+    def _proof(self, position: ChessPosition) -> Proof | None:
         """The proof is sought where it is cheap or likely: little material, or pawns that are blocked."""
         if self._dead is None or self._dead[0] is not position:
             board = position.board
             sought = board.is_insufficient_material() or _blocked(position)
-            self._dead = position, dead(board, WALK) if sought else Verdict(Answer.NOT_PROVED, "not sought")
+            self._dead = position, Proof(dying(board.copy(stack=False), WALK)) if sought else None
         return self._dead[1]
 
-    def _draughts(self, record: Recorded, entry: Entry, seen: Situation) -> Iterator[Finding]:
+    def _draughts(self, record: Recorded, entry: Entry, seen: Situation) -> Iterator[Finding | Wake]:
         """FMJD A1 6.2 to 6.4; VI 8."""
         counters, position = entry.counters, entry.position
         assert counters is not None and isinstance(position, Position)

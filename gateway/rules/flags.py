@@ -16,17 +16,18 @@ import chess
 
 from gateway.events import Side
 from gateway.reconstruct.phase import kings_signal
-from gateway.record import ChessPosition
-from gateway.rules import Finding, Situation
+from gateway.record import ChessPosition, GamePosition
+from gateway.rules import Finding, Situation, Wake
+from gateway.rules.draws import PAUSE, SLICE
 from gateway.rules.readings import SIDES, Step, completed, one, period_added, step
-from gateway.winnable import Answer, Verdict, can_mate
+from gateway.winnable import Answer, Proof, mating
 
 CLOSE = 0.5
 """Seconds between a flag and a move within which their order is not decided."""
 ROUNDED = 1.0
 """Seconds for which a reading of 0 may still be a part of a second."""
 WALK = 4_000
-"""Positions that the proof after a flag may look at: a few tenths of a second."""
+"""Positions that the proof after a flag may look at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +71,10 @@ class FlagFall:
         self._added: dict[Side, int] = {"white": 0, "black": 0}
         """Periods that each clock has been given."""
         self._game: str | None = None
-        self._verdict: tuple[str, bool, Verdict] | None = None
+        self._proof: tuple[GamePosition, bool, Proof] | None = None
+        """The position in which a flag fell, whether White is to win it, and the proof that he can or cannot."""
 
-    def look(self, seen: Situation) -> Iterator[Finding]:
+    def look(self, seen: Situation) -> Iterator[Finding | Wake]:
         game = seen.game
         if game is None or game.phase != "play" or not seen.clock.connected:
             if game is None or game.phase != "suspended":
@@ -156,7 +158,7 @@ class FlagFall:
 
     # --- what it means ------------------------------------------------------------------------------------------
 
-    def _findings(self, seen: Situation) -> Iterator[Finding]:
+    def _findings(self, seen: Situation) -> Iterator[Finding | Wake]:
         assert seen.game is not None
         for side, control, since, count in self._reached:
             facts = {"count": count}
@@ -171,30 +173,33 @@ class FlagFall:
             evidence = {"order": [[fall.side, fall.at] for fall in self._falls], "consequence": _both(order, seen)}
             yield Finding("both_flags_down", since, facts={"first": order}, evidence=evidence)
 
-    def _flag(self, fall: Fall, seen: Situation) -> Iterator[Finding]:
+    def _flag(self, fall: Fall, seen: Situation) -> Iterator[Finding | Wake]:
         assert seen.game is not None
         evidence = _times(fall, seen)
         yield Finding("flag_fall", fall.certain, fall.side, facts={"count": fall.count}, evidence=evidence)
-        verdict = self._opponent(fall, seen)
-        if verdict is not None and verdict.answer is Answer.CANNOT:
-            proof = {"answer": verdict.answer.value, "test": verdict.reason}
-            yield Finding("flag_fall_opponent_cannot_win", fall.certain, fall.side, evidence=proof)
+        proof = self._opponent(fall, seen)
+        verdict = proof.advance(SLICE) if proof is not None else None
+        if proof is not None and verdict is None:
+            yield Wake(seen.at + PAUSE)
+        elif verdict is not None and verdict.answer is Answer.CANNOT:
+            evidence = {"answer": verdict.answer.value, "test": verdict.reason}
+            yield Finding("flag_fall_opponent_cannot_win", fall.certain, fall.side, evidence=evidence)
         after = [entry for entry in seen.game.record.entries if entry.ply > fall.ply and entry.confirmed]
         told = any(told.kind == "flag_fall" and told.side == fall.side and told.open for told in seen.told)
         if told and len(after) >= 2:
             plies = {"plies": [entry.ply for entry in after]}
             yield Finding("play_after_flag_fall", fall.at, fall.side, evidence=plies)
 
-    def _opponent(self, fall: Fall, seen: Situation) -> Verdict | None:
-        """Whether the opponent could still mate in the position in which the flag fell."""
+    def _opponent(self, fall: Fall, seen: Situation) -> Proof | None:
+        """The proof whether the opponent could still mate in the position in which the flag fell."""
         position = seen.record.position_at(min(fall.ply, seen.record.ply))
         if not isinstance(position, ChessPosition):
             return None
-        fen, winner = position.fen(), fall.side == "black"
-        if self._verdict is None or self._verdict[:2] != (fen, winner):
-            color = chess.WHITE if winner else chess.BLACK
-            self._verdict = fen, winner, can_mate(position.board, color, WALK)
-        return self._verdict[2]
+        winner = fall.side == "black"
+        if self._proof is None or self._proof[0] is not position or self._proof[1] != winner:
+            board = position.board.copy(stack=False)
+            self._proof = position, winner, Proof(mating(board, chess.WHITE if winner else chess.BLACK, WALK))
+        return self._proof[2]
 
     def state(self) -> list[Any]:
         return [
