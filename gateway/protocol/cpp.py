@@ -2,8 +2,8 @@
 
 Models: OPENCHESSBOARD, boards made with ArduinoBleChess, and whatever else speaks it.
 
-Link: BLE, one command in each notification; on a serial line (115200 8N1) a command ends with LF, which is our own
-reading of "implementations through different physical interfaces".
+Link: BLE, one command in each notification or write, without an end; on a serial line (115200 8N1) a command ends with
+LF, which is our own reading of "implementations through different physical interfaces" (option ``newline`` for ours).
 
 Sample: ``state rnbqkbnr/pppppppp/8/8/8/8/1PPPPPPP/RNBQKBNR``  the piece of a2 is in the hand
 
@@ -60,7 +60,10 @@ _ROW = re.compile(r"(?:10|[1-9]|[A-Za-z?])+")
 _CELL = re.compile(r"10|[1-9]|[A-Za-z?]")
 _MOVE = re.compile(r"([a-j](?:10|[1-9]))([a-j](?:10|[1-9]))[a-z]?")
 
-OPTIONS = (Option("silence_s", 2.0, "seconds of silence after which the board is asked for its state", lowest=0.5),)
+OPTIONS = (
+    Option("newline", False, "end each command with a line feed, for a board on a serial line"),
+    Option("silence_s", 2.0, "seconds of silence after which the board is asked for its state", lowest=0.5),
+)
 
 
 class Cpp(Reading):
@@ -124,11 +127,22 @@ class Cpp(Reading):
 class CppDialogue(Asking):
     """Asks for the board's state and accepts what moves it tells."""
 
+    def __init__(self, game: GameKind, options: Mapping[str, Any]) -> None:
+        settings = settle(OPTIONS, options)
+        self._end = "\n" if settings["newline"] else ""
+        variant = VARIANTS.get(game)
+        commands = [*([f"set_variant {variant}"] if variant else []), "feature get_state", "get_state"]
+        opening = tuple(map(self._command, commands))
+        super().__init__(Questions(opening, opening[-1:], opening[-1], silence_s=settings["silence_s"]))
+
+    def _command(self, text: str) -> bytes:
+        return f"{text}{self._end}".encode("ascii")
+
     def heard(self, address: Address, observation: Observation, at: float) -> list[bytes]:
         """See `gateway.protocol.Dialogue`."""
         said = super().heard(address, observation, at)
         moved = isinstance(observation, FieldUpdate) and observation.piece is not None
-        return [*said, b"ok\n"] if moved else said
+        return [*said, self._command("ok")] if moved else said
 
 
 # --- building ---------------------------------------------------------------------------------------------------
@@ -142,11 +156,6 @@ def build_state(squares: Iterable[Square], game: GameKind = "chess") -> bytes:
     return f"state {re.sub(r'[.]+', lambda empty: str(len(empty[0])), rows)}\n".encode("ascii")
 
 
-def build_command(*words: str) -> bytes:
-    """A command of the host."""
-    return " ".join(words).encode("ascii") + b"\n"
-
-
 # --- what the registry needs ------------------------------------------------------------------------------------
 
 
@@ -157,11 +166,4 @@ def decoder(games: Mapping[Address, GameKind], options: Mapping[str, Any]) -> De
 
 def dialogue(games: Mapping[Address, GameKind], options: Mapping[str, Any]) -> Dialogue:
     """The variant where it is not chess, then the state, again and again where there is silence."""
-    variant = VARIANTS.get(games[None])
-    opening = (
-        *([build_command("set_variant", variant)] if variant else []),
-        build_command("feature", "get_state"),
-        build_command("get_state"),
-    )
-    silence_s = settle(OPTIONS, options)["silence_s"]
-    return CppDialogue(Questions(opening, opening[-1:], opening[-1], silence_s=silence_s))
+    return CppDialogue(games[None], options)

@@ -302,10 +302,11 @@ def cpp_board(pieces: Position, game: GameKind = "chess") -> Answering:
     def say(standing: Position) -> bytes:
         return cpp.build_state(standing, game)
 
-    commands = [cpp.build_command("feature", "get_state")]
-    commands += [cpp.build_command("set_variant", variant) for variant in cpp.VARIANTS.values()]
-    answers: dict[bytes, Say] = {command: lambda _: b"ok\n" for command in commands}
-    return Answering(pieces, say, {**answers, cpp.build_command("get_state"): say, b"ok\n": _nothing})
+    accepted = ["feature get_state", *(f"set_variant {variant}" for variant in cpp.VARIANTS.values())]
+    answers: dict[str, Say] = {"get_state": say, "ok": _nothing, **dict.fromkeys(accepted, lambda _: b"ok\n")}
+    return Answering(
+        pieces, say, {f"{text}{end}".encode(): answer for text, answer in answers.items() for end in ("", "\n")}
+    )
 
 
 class Dgt3000Gateway:

@@ -541,7 +541,7 @@ def test_a_game_comes_back_through_a_terminal(driver: str) -> None:
     entry = DRIVERS[driver]
     terminal = Terminal(opera(), 5, RAPID, Habits(), driver, entry.senses == "occupancy", speed=400.0)
     board = terminal._board
-    options = board.options if isinstance(board, CertaboBoard) else {}
+    options = board.options if isinstance(board, CertaboBoard) else {"newline": True} if driver == "cpp" else {}
     decoder = entry.family.decoder({None: "chess"}, options)
     dialogue = entry.family.dialogue({None: "chess"}, options)
     thread = threading.Thread(target=serve, args=([terminal],))
@@ -786,8 +786,9 @@ def test_a_cpp_board_is_never_begun() -> None:
     heard = cpp.dialogue({None: "chess"}, {})
     heard.opened(0.0)
 
-    assert {b"feature get_state\n", b"get_state\n", b"ok\n"} == asked
-    assert [b"ok\n"] == heard.heard(None, FieldUpdate("e4", "?"), 1.0)
+    assert {b"feature get_state", b"get_state", b"ok"} == asked
+    assert {b"feature get_state\n", b"get_state\n", b"ok\n"} == ever_asked("cpp", {"newline": True})
+    assert [b"ok"] == heard.heard(None, FieldUpdate("e4", "?"), 1.0)
 
 
 def test_asking() -> None:
