@@ -56,11 +56,16 @@ class Player:
                 return self._station.advance(at)
 
     def _go_on(self, state: Mapping[str, Any]) -> None:
-        """Take up a table where it was, on its own time."""
+        """Take up a table where it was, on its own time. Raises `CaptureError` if that cannot be understood."""
         table = self._station.table
-        table.epoch = float(state["table"]["epoch"])
-        self._shift = self._started - table.epoch
-        self._station.restore(dict(state))
+        try:
+            table.epoch = float(state["table"]["epoch"])
+            self._shift = self._started - table.epoch
+            self._station.restore(dict(state))
+        except (LookupError, TypeError, ValueError, AttributeError) as problem:
+            raise capture.CaptureError(
+                f"line 2: the state is damaged ({type(problem).__name__}: {problem})"
+            ) from problem
 
 
 def _links(table: TableConfig) -> dict[Device, Link]:
