@@ -15,14 +15,14 @@ import time
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import structlog
 
 from gateway import __version__, health
 from gateway.broker import ADDRESS, EmbeddedBroker
 from gateway.config import Config, TableConfig
-from gateway.drivers import Hear, Lost, Port, SerialSettings, serial
+from gateway.drivers import Hear, Lost, Port, SerialSettings, serial, uses_radio
 from gateway.errors import ConfigError, GatewayError
 from gateway.events import Device, LinkState
 from gateway.journal import Journal
@@ -34,6 +34,9 @@ from gateway.ports import Keeper
 from gateway.protocol import Address
 from gateway.publish import VERSION, Message, encode, rfc3339
 from gateway.registry import DRIVERS
+
+if TYPE_CHECKING:
+    from gateway.drivers.ble import Radio
 
 HEALTH_S = 10.0
 TEND_S = 1.0
@@ -75,6 +78,7 @@ class Daemon:
         self._reload = reload
         self._notifier = notifier or Notifier({})
         self._finder = serial.Finder()
+        self._radio: Radio | None = None
         self._plans: dict[str, PortPlan] = {}
         self._keepers: dict[str, Keeper] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
@@ -128,8 +132,10 @@ class Daemon:
         until = time.monotonic() + STOP_S
         for task in self._errands:
             task.cancel()
-        for name in list(self._keepers):
-            await self._end(name)
+        # At once: a device on the radio can take a second to let go.
+        await asyncio.gather(*(self._end(name) for name in list(self._keepers)))
+        if self._radio is not None:
+            await self._radio.close()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(DRAIN_S):
                 await asyncio.gather(*(table.stop() for table in self.tables.values()))
@@ -224,7 +230,15 @@ class Daemon:
         settings = serial.with_options(entry.serial or SerialSettings(), dict(device.options))
         wanted = next(iter(serials.values()), None) if None in seats else None
 
+        radio = self._the_radio() if uses_radio(plan.port, wanted, entry.matches) else None
+
+        def targets() -> list[str]:
+            found = self._finder.targets(plan.port, wanted, entry.matches)
+            return found if radio is None else found + radio.targets(plan.port, wanted, entry.matches)
+
         def make(target: str, hear: Hear, lost: Lost) -> Port:
+            if radio is not None and radio.owns(target):
+                return radio.port(target, entry.matches, plan.name, hear, lost)
             return serial.port(target, settings, hear, lost)
 
         def note(direction: Literal["rx", "tx"], data: bytes, channel: str | None, at: float) -> None:
@@ -235,11 +249,18 @@ class Daemon:
         return Keeper(
             plan.name,
             Link(entry, seats, serials, device.options),
-            lambda: self._finder.targets(plan.port, wanted, entry.matches),
+            targets,
             make,
             self._tell,
             note,
         )
+
+    def _the_radio(self) -> Radio:
+        """One for all ports. Loaded where a table uses it only, as it takes 15 MB."""
+        from gateway.drivers import ble  # noqa: PLC0415
+
+        self._radio = self._radio or ble.Radio()
+        return self._radio
 
     def _tell(self, told: list[Told], at: float) -> None:
         for name, observation in told:

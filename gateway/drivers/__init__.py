@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -42,6 +42,17 @@ class Ble:
 
 
 Match = Usb | Hid | Ble
+
+
+RADIO = ("ble:", "ble-name:")
+"""What the name of a port on the radio begins with."""
+
+
+def uses_radio(configured: str | None, serial: str | None, matches: Iterable[Match]) -> bool:
+    """Whether a device may be on Bluetooth: it is named so, or it is only known by its serial number."""
+    if configured is None:
+        return serial is not None and any(isinstance(match, Ble) for match in matches)
+    return configured.startswith(RADIO)
 
 
 @dataclass(frozen=True, slots=True)
