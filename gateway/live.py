@@ -294,10 +294,21 @@ class LiveTable:
     # --- when its code fails ---------------------------------------------------------------------------------------
 
     def _restored(self) -> Station:
-        station = Station(self.config, self._gateway, self._connection.config.root, self._clock.epoch)
-        if self._saved is not None:
+        station = self._fresh()
+        if self._saved is None:
+            return station
+        try:
             station.restore(self._saved["station"])
+        except (LookupError, TypeError, ValueError, AttributeError) as problem:
+            # Another version wrote it. A table that does not come up would be worse than a game begun anew.
+            log.error("the saved game is of no use to this version", table=self.config.id, exc_info=problem)
+            station = self._fresh()
+            station.table.carry_on(self._saved["station"]["table"])
+            self._saved = {**self._saved, "station": station.state()}
         return station
+
+    def _fresh(self) -> Station:
+        return Station(self.config, self._gateway, self._connection.config.root, self._clock.epoch)
 
     def _begin_again(self, bug: Exception) -> None:
         """What was concluded since the last journalled state was offered to nobody, and is concluded again."""

@@ -733,6 +733,13 @@ class Table:
             "deadline": self.deadline,
         }
 
+    def carry_on(self, state: Mapping[str, Any]) -> None:
+        """Of a state that cannot be restored take only that numbers, stamps and ids of games are not used twice."""
+        self.at = float(state["at"])
+        self.stamp = float("-inf") if state["stamp"] is None else float(state["stamp"])
+        self._numbering = {"public": int(state["numbering"]["public"]), "arbiter": int(state["numbering"]["arbiter"])}
+        self._game_ids = set(state["game_ids"])
+
     def restore(self, state: Mapping[str, Any]) -> None:
         """Undo `state`, on a table just made with the same settings. Its epoch stays its own."""
         self.at = state["at"]
