@@ -6,27 +6,38 @@ programs find it by `DBUS_SYSTEM_BUS_ADDRESS`; so the whole way through D-Bus an
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import contextlib
 import os
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from random import Random
 from typing import Any
 
 from dbus_fast import BusType, Message, MessageType, Variant
 from dbus_fast.aio import MessageBus
 
 from gateway.drivers import Ble
-from gateway.events import LinkState, Senses
-from gateway.protocol import chunks
-from gateway.simulate.device import Timed
-from gateway.simulate.wire import WireBoard
+from gateway.events import BoardDump, LinkState, Senses
+from gateway.protocol import chunks, squareoff
+from gateway.registry import DRIVERS
+from gateway.simulate.device import CLASSIC, OCCUPANCY, Board, Timed, drawn_board
+from gateway.simulate.games import opera, read_scores
+from gateway.simulate.habits import PACES, Habits, Pace
+from gateway.simulate.score import Score
+from gateway.simulate.session import Evening
+from gateway.simulate.wire import WireBoard, wire_board
+from gateway.simulate.wire_families import FAMILIES
 
 ADVERTISE_S = 0.05
 """Between two advertisements of a device; real ones take 0.02 to 2 s."""
+DRAIN_S = 5.0
+"""How long the boards stay after the last move."""
 ATT_HEADER = 3
 """What a notification or a write loses of the MTU."""
 
@@ -520,6 +531,33 @@ class BleBoard:
         self.device.notify(self._channel, data)
 
 
+CHANNELS = {"squareoff_neo": squareoff.NEO_OCCUPANCY}
+"""What a board speaks on, where it is not the first characteristic that the registry names."""
+
+BLE = tuple(
+    name
+    for name, entry in DRIVERS.items()
+    if name in FAMILIES and entry.silence_s is None and any(isinstance(match, Ble) for match in entry.matches)
+)
+"""Drivers whose boards can be simulated here: those that speak when something changes."""
+
+
+def simulated(
+    driver: str, number: int, score: Score, pace: Pace, habits: Habits, seed: int, speed: float = 1.0
+) -> BleBoard:
+    """A board of `driver` on which a game will be played; `number` makes its name and address."""
+    entry = DRIVERS[driver]
+    match = next(match for match in entry.matches if isinstance(match, Ble))
+    rng = Random(seed)
+    performance = Evening([score], pace, habits, rng).perform(10.0)
+    model = drawn_board(OCCUPANCY if entry.senses == "occupancy" else CLASSIC, rng)
+    observations = Board(model, performance, score.game, rng).trace(None).observations
+    first = next(said.pieces for _, said in observations if isinstance(said, BoardDump))
+    device = peripheral(match, f"AA:BB:CC:00:{number >> 8:02X}:{number & 255:02X}", f"{match.name} {number}")
+    channel = CHANNELS.get(driver, match.notify[0])
+    return BleBoard(device, wire_board(driver, score.game, first), channel, observations, speed)
+
+
 @contextlib.asynccontextmanager
 async def made(*devices: Peripheral) -> Any:
     """A bus of our own with a made BlueZ on it, known to this process, for the length of the block."""
@@ -536,3 +574,35 @@ async def made(*devices: Peripheral) -> Any:
                 del os.environ["DBUS_SYSTEM_BUS_ADDRESS"]
             else:
                 os.environ["DBUS_SYSTEM_BUS_ADDRESS"] = before
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the bus's address and each board's, then play."""
+    if arguments.speed <= 0 or arguments.tables < 1 or arguments.noise < 0:
+        print("simulate: --speed must be above 0, --noise not below it, --tables 1 or more", file=sys.stderr)
+        return os.EX_USAGE
+    scores = read_scores(arguments.game) if arguments.game else [opera()]
+    habits = Habits().noisy(arguments.noise)
+    boards = [
+        simulated(
+            arguments.ble,
+            number + 1,
+            scores[number % len(scores)],
+            PACES[arguments.pace],
+            habits,
+            arguments.seed + number,
+            arguments.speed,
+        )
+        for number in range(arguments.tables)
+    ]
+    asyncio.run(_serve(boards))
+    return os.EX_OK
+
+
+async def _serve(boards: Sequence[BleBoard]) -> None:
+    async with made(*(board.device for board in boards)):
+        print(f"DBUS_SYSTEM_BUS_ADDRESS={os.environ['DBUS_SYSTEM_BUS_ADDRESS']}", flush=True)
+        for board in boards:
+            print(f"ble:{board.device.address}", flush=True)
+        await asyncio.gather(*(board.play() for board in boards))
+        await asyncio.sleep(DRAIN_S)

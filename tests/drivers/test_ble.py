@@ -7,32 +7,30 @@ import contextlib
 import os
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass, field, replace
-from random import Random
+from pathlib import Path
 from typing import Any
 
 import pytest
 import pytest_asyncio
 import structlog
 from bleak.backends.bluezdbus.version import BlueZFeatures
-from conftest import descriptors, until
+from conftest import Mosquitto, descriptors, subscribed, until
 from dbus_fast import BusType, Message
 from dbus_fast.aio import MessageBus
+from hall import Process
 
 from gateway import ports as ports_module
 from gateway.config import BoardConfig, ClockConfig, TableConfig
 from gateway.drivers import Ble, ble
 from gateway.drivers.ble import BlePort, Radio, Seen, fits, scan
 from gateway.errors import LinkError
-from gateway.events import BoardDump, LinkState, Move, MoveRetracted, Observation
+from gateway.events import LinkState, Move, MoveRetracted, Observation
 from gateway.link import Link
 from gateway.ports import Keeper
-from gateway.protocol import squareoff
 from gateway.registry import DRIVERS, Entry
-from gateway.simulate.bluez import BleBoard, Bluez, Characteristic, Peripheral, made, peripheral
-from gateway.simulate.device import CLASSIC, Board
+from gateway.simulate.bluez import BLE, BleBoard, Bluez, Characteristic, Peripheral, made, peripheral, simulated
 from gateway.simulate.games import opera
 from gateway.simulate.habits import RAPID, Habits
-from gateway.simulate.session import Evening
 from gateway.simulate.wire import wire_board
 from gateway.station import Station
 
@@ -42,7 +40,7 @@ UART = Ble(
     "a0000000-0000-4000-8000-000000000001",
     ("a0000000-0000-4000-8000-000000000003",),
     "a0000000-0000-4000-8000-000000000002",
-)  # noqa: E501
+)
 NOTIFY = UART.notify[0]
 
 
@@ -352,7 +350,7 @@ async def test_what_hinders_is_said_in_words(
     ear = Ear()
     closed = port(radio, f"ble:{A}", ear)
     counts = []
-    for _ in range(3):
+    for _ in range(2):
         with pytest.raises(LinkError, match=words):
             await closed.open()
         await asyncio.sleep(0.05)
@@ -609,39 +607,22 @@ async def test_a_board_that_falls_silent_is_connected_anew(
 
 # --- games ----------------------------------------------------------------------------------------------------------
 
-SPEED = 60.0
-CHANNELS = {"squareoff_neo": squareoff.NEO_OCCUPANCY}
-WHOLE = {"chessnut": 0.2, "millennium": 0.041, "house_of_staunton": 0.25, "ichessone": 0.2}
-"""Boards that tell all pieces at each change, and how often they look."""
-FAMILIES = sorted(
-    name
-    for name, entry in DRIVERS.items()
-    if entry.device == "board" and any(isinstance(match, Ble) for match in entry.matches) and entry.silence_s is None
-)
+SPEED = 90.0
 
 
 class Played:
     """One table, its board behind the made BlueZ, and what became of the game."""
 
     def __init__(self, number: int, driver: str, radio: Radio) -> None:
-        entry = DRIVERS[driver]
-        match = ble_of(entry)
-        rng = Random(3)
-        model = replace(CLASSIC, senses=entry.senses, period=WHOLE.get(driver, 0.04))
-        reports = {"millennium_eone", "squareoff_neo", "chessup", "cpp", *WHOLE}
-        model = replace(model, reports="positions" if driver in reports else "updates")
-        performance = Evening([opera()], RAPID, Habits(), rng).perform(10.0)
-        observations = Board(model, performance, "chess", rng).trace(None).observations
-        first = next(said.pieces for _, said in observations if isinstance(said, BoardDump))
-        self.device = peripheral(match, f"AA:00:00:00:01:{number:02X}", f"{match.name} {number}")
-        channel = CHANNELS.get(driver, match.notify[0])
-        self.board = BleBoard(self.device, wire_board(driver, "chess", first), channel, observations, SPEED)
+        self.board = simulated(driver, number, opera(), RAPID, Habits(), 3, SPEED)
+        self.device = self.board.device
         table = TableConfig(str(number), "chess", BoardConfig(driver, orientation="normal"), ClockConfig("none"))
         self.station = Station(table, "g")
         self.moves: dict[int, str] = {}
         self.states: list[bool] = []
         self.began = asyncio.get_running_loop().time()
-        self.keeper = keeper(radio, f"ble:{self.device.address}", entry, self.tell, f"board of table {number}")
+        target = f"ble:{self.device.address}"
+        self.keeper = keeper(radio, target, DRIVERS[driver], self.tell, f"board of table {number}")
 
     def tell(self, told: list[tuple[str, Observation]], at: float) -> None:
         for _, said in told:
@@ -665,7 +646,7 @@ class Played:
 
 async def test_games_of_all_families_at_once_each_dropped_once(bluez: Bluez, radio: Radio) -> None:
     """A rapid game per family, all on one adapter: each comes back whole at its own table, through a loss halfway."""
-    played = [Played(number, driver, radio) for number, driver in enumerate(FAMILIES, 1)]
+    played = [Played(number, driver, radio) for number, driver in enumerate(BLE, 1)]
     for each in played:
         bluez.add(each.device)
     running = [asyncio.create_task(each.keeper.run()) for each in played]
@@ -682,9 +663,54 @@ async def test_games_of_all_families_at_once_each_dropped_once(bluez: Bluez, rad
     await asyncio.gather(*running, return_exceptions=True)
 
     wanted = [ply.name for ply in opera().plies]
-    assert dict.fromkeys(FAMILIES, wanted) == {
-        driver: list(each.moves.values()) for driver, each in zip(FAMILIES, played, strict=True)
+    assert dict.fromkeys(BLE, wanted) == {
+        driver: list(each.moves.values()) for driver, each in zip(BLE, played, strict=True)
     }
     assert all(each.states[:3] == [True, False, True] for each in played)
     assert {2} == {each.device.connections for each in played}
     assert 1 == bluez.connects_at_once
+
+
+TABLE = """
+[[table]]
+id = "{id}"
+game = "chess"
+[table.board]
+driver = "chessnut"
+{where}
+"""
+
+
+async def test_a_gateway_with_boards_in_the_air(bluez: Bluez, mosquitto: Mosquitto, tmp_path: Path) -> None:
+    """By address and by name, as the configuration has it, as a process; the capture says which characteristic."""
+    boards = [simulated("chessnut", number, opera(), RAPID, Habits(), number, 50.0) for number in (1, 2)]
+    for each in boards:
+        bluez.add(each.device)
+    daemon = Process(tmp_path, mosquitto.port)
+    daemon.configure({})
+    where = (f'port = "ble:{boards[0].device.address}"', f'port = "ble-name:{boards[1].device.name}"')
+    with daemon.config.open("a") as config:
+        config.writelines(TABLE.format(id=number, where=each) for number, each in enumerate(where, 1))
+    daemon.start()
+    try:
+        async with subscribed(mosquitto.port) as subscriber:
+            playing = [asyncio.create_task(each.play()) for each in boards]
+            await subscriber.until(lambda s: all(len(moves(s, n)) > 1 for n in "12"), 30)
+            for task in playing:
+                task.cancel()
+            await asyncio.gather(*playing, return_exceptions=True)
+            told = {table: moves(subscriber, table) for table in "12"}
+        daemon.signal(15)
+        assert await asyncio.to_thread(daemon.wait, 5) == 0
+    finally:
+        daemon.kill()
+    wanted = [ply.name for ply in opera().plies]
+    captures = [path.read_text() for path in sorted((daemon.state / "captures").glob("*"))]
+
+    assert all(wanted[:2] == each[:2] for each in told.values())
+    assert not any(each.device.connected for each in boards)
+    assert all(f'"channel":"{ble_of(DRIVERS["chessnut"]).notify[0]}"' in each for each in captures)
+
+
+def moves(subscriber: Any, table: str) -> list[str]:
+    return [event["uci"] for event in subscriber.payloads(f"hall/table/{table}/event/move") if "uci" in event]
