@@ -22,7 +22,7 @@ import structlog
 from gateway import __version__, health
 from gateway.broker import ADDRESS, EmbeddedBroker
 from gateway.config import Config, TableConfig
-from gateway.drivers import Hear, Lost, Port, SerialSettings, serial, uses_radio
+from gateway.drivers import Hear, Lost, Port, SerialSettings, hid, serial, uses_radio
 from gateway.errors import ConfigError, GatewayError
 from gateway.events import Device, LinkState
 from gateway.journal import Journal
@@ -233,12 +233,16 @@ class Daemon:
         radio = self._the_radio() if uses_radio(plan.port, wanted, entry.matches) else None
 
         def targets() -> list[str]:
+            if hid.is_meant(plan.port):
+                return hid.targets(plan.port, entry.matches)
             found = self._finder.targets(plan.port, wanted, entry.matches)
             return found if radio is None else found + radio.targets(plan.port, wanted, entry.matches)
 
         def make(target: str, hear: Hear, lost: Lost) -> Port:
             if radio is not None and radio.owns(target):
                 return radio.port(target, entry.matches, plan.name, hear, lost)
+            if hid.is_meant(plan.port):
+                return hid.HidPort(target, hear, lost)
             return serial.port(target, settings, hear, lost)
 
         def note(direction: Literal["rx", "tx"], data: bytes, channel: str | None, at: float) -> None:

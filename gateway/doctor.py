@@ -117,7 +117,7 @@ def _port(plan: PortPlan, machine: Machine, finder: serial.Finder, running: bool
         return Finding(
             "ok", where, f"{port or 'serial ' + str(known)} is looked for on the radio when it is switched on"
         )
-    if port.startswith(hid.PREFIX):
+    if hid.is_meant(plan.port):
         found = hid.targets(port, entry.matches, machine.sys / "class/hidraw", machine.dev)
     else:
         found = finder.targets(plan.port, known, entry.matches)
@@ -180,7 +180,7 @@ def _permission(path: Path, plan: PortPlan, machine: Machine) -> str:
 
 
 def _rule(plan: PortPlan) -> str:
-    subsystem = "hidraw" if (plan.port or "").startswith((hid.PREFIX, "/dev/hidraw")) else "tty"
+    subsystem = "hidraw" if hid.is_meant(plan.port) else "tty"
     wanted = Hid if subsystem == "hidraw" else Usb
     vid = next((f"{match.vid:04x}" for match in DRIVERS[plan.driver].matches if isinstance(match, wanted)), None)
     which = f'ATTRS{{idVendor}}=="{vid}"' if vid else f'KERNEL=="{Path(plan.port or "ttyACM0").name}"'

@@ -40,6 +40,8 @@ async def _examine(arguments: argparse.Namespace) -> int:
             say(Finding("wrong", "config", mistake, "every key is explained in the example, systemd/config.toml"))
     except OSError as error:
         remedy = "copy the example, systemd/config.toml, there; or name another with -c"
+        if isinstance(error, PermissionError):
+            remedy = "ask as the gateway's user: sudo -u board-gateway board-gateway doctor"
         say(Finding("wrong", "config", f"{arguments.config}: {error.strerror}", remedy))
     else:
         say(Finding("ok", "config", f"{arguments.config}: gateway {config.gateway}, {len(config.tables)} tables"))

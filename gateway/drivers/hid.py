@@ -59,6 +59,13 @@ def fits(device: Device, match: Match) -> bool:
     )
 
 
+def is_meant(configured: str | None) -> bool:
+    """Whether a port of the configuration is an HID device: by ``hid:``, or by a path that leads to one."""
+    if configured is None:
+        return False
+    return configured.startswith(PREFIX) or os.path.realpath(configured).startswith(f"{DEV}/hidraw")
+
+
 def targets(configured: str | None, matches: Iterable[Match], sysfs: Path = SYSFS, dev: Path = DEV) -> list[str]:
     """Paths on which a configured device may be now: ``hid:SERIAL``, ``hid:`` for the only one there is, or a path."""
     if configured is None:
