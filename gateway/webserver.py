@@ -165,7 +165,6 @@ class _Server(http.server.ThreadingHTTPServer):
 
     def handle_error(self, request: object, client_address: object) -> None:
         """A client that went away or talks nonsense is no event."""
-        log.debug("a request was not answered", client=str(client_address), exc_info=True)
 
 
 class _Handler(http.server.BaseHTTPRequestHandler):

@@ -123,6 +123,8 @@ class Hall(threading.Thread):
         """Set: the gateway hangs; nothing is played or answered, the connection stays."""
         self.answering = True
         self.commands: list[dict[str, Any]] = []
+        self.said = 0
+        """Messages published."""
         self._ended = threading.Event()
         self._incoming: list[tuple[str, bytes]] = []
         self._client = paho.Client(
@@ -227,6 +229,7 @@ class Hall(threading.Thread):
             messages = [event_message(self.root, numbered) for numbered in outcome.events]
             for message in [*messages, *outcome.messages, *([outcome.reply] if outcome.reply else [])]:
                 self._client.publish(message.topic, message.payload, 1, message.retain)
+                self.said += 1
 
     def _health(self) -> None:
         links = {

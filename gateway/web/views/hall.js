@@ -12,7 +12,9 @@ const PHONE = 700;
 /** Boards smaller than this are ink only. */
 const LEAST = 0.72;
 /** Time for drawing in one frame; what is left waits for the next, so that nothing stalls. */
-const BUDGET = 8;
+const BUDGET = 6;
+/** A board that is drawn for the first time costs the browser more than it costs us. */
+const NEW_BOARDS = 3;
 
 export class HallView {
   static place = 'hall';
@@ -51,11 +53,12 @@ export class HallView {
   /** Draw boards for as long as there is time. */
   #work() {
     const began = performance.now();
+    let made = 0;
     for (const id of this.waiting) {
       this.waiting.delete(id);
       const table = this.app.hall.tables.get(id);
-      if (table) this.tiles.get(id)?.show(table, this.boards);
-      if (performance.now() - began > BUDGET) break;
+      if (table && this.tiles.get(id)?.show(table, this.boards)) made++;
+      if (made >= NEW_BOARDS || performance.now() - began > BUDGET) break;
     }
     if (this.waiting.size) this.app.touch(null);
   }
@@ -63,6 +66,7 @@ export class HallView {
   /** Tiles for the tables there are, in the order in which people count. */
   #keep() {
     const ids = this.app.hall.sorted().map((table) => table.id);
+    const before = this.tiles.size;
     for (const [id, tile] of this.tiles) {
       if (ids.includes(id)) continue;
       tile.el.remove();
@@ -73,7 +77,7 @@ export class HallView {
       const { el } = this.tiles.get(id);
       if (this.grid.children[index] !== el) this.grid.insertBefore(el, this.grid.children[index] ?? null);
     });
-    this.#fit();
+    if (this.tiles.size !== before || !this.fitted) this.#fit();
   }
 
   /** The largest tiles with which all tables are on one screen. */
@@ -82,6 +86,7 @@ export class HallView {
     const width = this.grid.clientWidth;
     const height = this.place.parentElement.clientHeight - 8;
     if (!count || !width) return;
+    this.fitted = true;
     let best = { scale: 0, columns: 1 };
     for (let columns = 1; columns <= count; columns++) {
       const rows = Math.ceil(count / columns);
@@ -145,14 +150,15 @@ class Tile {
     this.word.hidden = !word;
   }
 
-  /** What a message changes: the board and the last move. */
+  /** What a message changes: the board and the last move. Returns whether the board is a new one. */
   show(table, boards) {
     const { words } = this.app;
     this.#text(this.move, lastMove(table, words) || this.#phase(table, words));
-    if (!boards) return;
+    if (!boards) return false;
+    const fresh = this.board?.game !== table.game;
     const game = table.value('game');
     const position = table.value('position');
-    if (this.board?.game !== table.game) {
+    if (fresh) {
       this.board = new Board(table.game, { king: words.t('king.letter') });
       this.holder.replaceChildren(this.board.el);
     }
@@ -160,6 +166,7 @@ class Tile {
       last: squaresOf(game?.moves?.at(-1)),
       label: words.t('table.label', { table: this.id }),
     });
+    return fresh;
   }
 
   #phase(table, words) {
