@@ -46,7 +46,9 @@ class Lichess:
                 self.end_headers()
                 self.wfile.write(data)
 
-            do_GET = do_POST
+            def do_GET(self) -> None:
+                lichess.requests.append({"path": self.path})
+                self.send_error(405)
 
             def log_message(self, *arguments: object) -> None:
                 pass
