@@ -7,7 +7,7 @@ import asyncio
 import os
 
 from gateway.cli.watch import add_view_arguments as add_arguments
-from gateway.cli.watch import shown
+from gateway.cli.watch import shown, stopped_by_signals
 from gateway.demo.hall import demo_hall
 from gateway.terminal.render import Frame
 from gateway.terminal.view import Hall
@@ -28,12 +28,13 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 async def _demo(arguments: argparse.Namespace) -> Hall:
+    stop = stopped_by_signals()
     async with demo_hall() as broker:
         listen = f"mosquitto_sub -p {broker.port} -v -t '{broker.root}/#'"
         address = f"{broker.host}:{broker.port}"
         print(f"The same for programs, in another window: {listen}\n", flush=True)
         frame = Frame("board-gateway demo", address, ("q quits", f"for programs: {listen}"))
-        return await shown(broker, frame, arguments)
+        return await shown(broker, frame, arguments, stop)
 
 
 def summary(hall: Hall) -> str:

@@ -37,16 +37,24 @@ def run(arguments: argparse.Namespace) -> int:
     port = arguments.port or (1883 if tls is None else 8883)
     source = MqttConfig(arguments.host, port, arguments.root, arguments.username, arguments.password_file, tls=tls)
     frame = Frame("board-gateway watch", f"{source.host}:{source.port}", ("q quits",))
-    asyncio.run(shown(source, frame, arguments))
+    asyncio.run(_watch(source, frame, arguments))
     return os.EX_OK
 
 
-async def shown(source: MqttConfig, frame: Frame, arguments: argparse.Namespace) -> Hall:
-    """Show a hall until a signal, the key q or the end of the time; return what was received."""
+async def _watch(source: MqttConfig, frame: Frame, arguments: argparse.Namespace) -> None:
+    await shown(source, frame, arguments, stopped_by_signals())
+
+
+def stopped_by_signals() -> asyncio.Event:
+    """What is set by Ctrl-C, by a service manager, or when the window is closed."""
     stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        loop.add_signal_handler(number, stop.set)
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    return stop
+
+
+async def shown(source: MqttConfig, frame: Frame, arguments: argparse.Namespace, stop: asyncio.Event) -> Hall:
+    """Show a hall until `stop`, the key q or the end of the time; return what was received."""
     if arguments.seconds is not None:
-        loop.call_later(arguments.seconds, stop.set)
+        asyncio.get_running_loop().call_later(arguments.seconds, stop.set)
     return await show(source, frame, stop, arguments.plain or not is_screen(os.environ))

@@ -21,7 +21,7 @@ import chess
 from gateway import draughts
 from gateway.demo.stage import Stage, Thinking
 from gateway.events import GameKind
-from gateway.simulate.habits import BLITZ, RAPID
+from gateway.simulate.habits import BLITZ, RAPID, Pace
 from gateway.simulate.hand import Performance
 from gateway.simulate.score import Score, chess_score, draughts_score
 
@@ -65,70 +65,116 @@ class DemoTable:
     base: float
     increment: float
     players: tuple[str, str]
-    play: Callable[[Random], Performance]
-    """One game and everything around it; another `Random`, other hands."""
+    score: Callable[[], Score]
+    direct: Callable[[Stage], None]
+    """What happens from the start of the clock to the result."""
+    pace: Pace
+    thinking: Thinking
+
+    def play(self, rng: Random) -> Performance:
+        """One game and everything around it; another `Random`, other hands."""
+        stage = Stage(self.score(), self.pace, self.thinking, rng)
+        self.direct(stage)
+        return stage.set_up()
 
 
-def chess_game(moves: str, start: chess.Board, result: str) -> Score:
-    """A score from SAN."""
+def _chess(moves: str, start: chess.Board) -> Score:
     board = start.copy()
-    return chess_score(start, [board.push_san(san) for san in moves.split()], result=result)
+    return chess_score(start, [board.push_san(san) for san in moves.split()], result="0-1")
 
 
-def draughts_game(moves: str) -> Score:
-    """A score from PDN moves."""
+def _draughts() -> Score:
     position, plies = draughts.Position.start(), []
-    for text in moves.split():
+    for text in CROWNED.split():
         plies.append(position.parse(text))
         position = position.after(plies[-1])
     return draughts_score(draughts.Position.start(), plies)
 
 
-def _blitz(rng: Random) -> Performance:
-    stage = Stage(chess_game(ATTACK, chess.Board(), "0-1"), HASTY, Thinking(white=1.8, black=0.4), rng)
+def _direct_blitz(stage: Stage) -> None:
     stage.play(4)
     stage.sweep({"g7": "f6", "h7": "g6"}, seconds=8.0)
     stage.play()
     stage.think(26.0)  # meanwhile White's flag falls
     stage.agree("0-1")
-    return stage.set_up()
 
 
-def _standard(rng: Random) -> Performance:
-    stage = Stage(chess_game(TRAP, chess.Board(), "0-1"), BRISK, Thinking(white=2.8, black=2.2), rng)
+def _direct_standard(stage: Stage) -> None:
     stage.play(6)
     stage.slip("g4", noticed=4.0)
     stage.play()
     stage.think(3.0)
     stage.agree("0-1")
-    return stage.set_up()
 
 
-def _chess960(rng: Random) -> Performance:
-    start = chess.Board(START_960, chess960=True)
-    stage = Stage(chess_game(GAMBIT_960, start, "0-1"), BRISK, Thinking(white=3.5, black=3.5), rng)
+def _direct_chess960(stage: Stage) -> None:
     stage.play(8)
     stage.leave_pawn(noticed=5.0)
     stage.play()
     stage.think(3.0)
     stage.agree("0-1")
-    return stage.set_up()
 
 
-def _draughts(rng: Random) -> Performance:
-    stage = Stage(draughts_game(CROWNED), BRISK, Thinking(white=2.4, black=2.4), rng)
+def _direct_draughts(stage: Stage) -> None:
     stage.play(2)
     stage.leave_victim("23", noticed=7.0)
     stage.play(10)
     stage.leave_man(noticed=17.0)
     stage.play()
     stage.stop()
-    return stage.set_up()
 
 
 TABLES = (
-    DemoTable("1", "chess", "fide-blitz", "60", 60.0, 0.0, ("Vos, Anna", "Kuiper, Ben"), _blitz),
-    DemoTable("2", "chess", "fide-standard", "5400+30", 5400.0, 30.0, ("Brandt, Clara", "Moreau, David"), _standard),
-    DemoTable("3", "chess960", "fide-rapid", "900+10", 900.0, 10.0, ("Lind, Eva", "Adeyemi, Femi"), _chess960),
-    DemoTable("4", "draughts", "fmjd-rapid", "1200+5", 1200.0, 5.0, ("Haan, Gijs de", "Kask, Hanna"), _draughts),
+    DemoTable(
+        "1",
+        "chess",
+        "fide-blitz",
+        "60",
+        60.0,
+        0.0,
+        ("Vos, Anna", "Kuiper, Ben"),
+        lambda: _chess(ATTACK, chess.Board()),
+        _direct_blitz,
+        HASTY,
+        Thinking(white=1.8, black=0.4),
+    ),
+    DemoTable(
+        "2",
+        "chess",
+        "fide-standard",
+        "5400+30",
+        5400.0,
+        30.0,
+        ("Brandt, Clara", "Moreau, David"),
+        lambda: _chess(TRAP, chess.Board()),
+        _direct_standard,
+        BRISK,
+        Thinking(white=2.8, black=2.2),
+    ),
+    DemoTable(
+        "3",
+        "chess960",
+        "fide-rapid",
+        "900+10",
+        900.0,
+        10.0,
+        ("Lind, Eva", "Adeyemi, Femi"),
+        lambda: _chess(GAMBIT_960, chess.Board(START_960, chess960=True)),
+        _direct_chess960,
+        BRISK,
+        Thinking(white=3.5, black=3.5),
+    ),
+    DemoTable(
+        "4",
+        "draughts",
+        "fmjd-rapid",
+        "1200+5",
+        1200.0,
+        5.0,
+        ("Haan, Gijs de", "Kask, Hanna"),
+        _draughts,
+        _direct_draughts,
+        BRISK,
+        Thinking(white=2.4, black=2.4),
+    ),
 )
