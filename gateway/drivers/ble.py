@@ -143,6 +143,7 @@ class Radio:
         self._to_connect = 0
         self._seekers: list[Callable[[], bool]] = []
         self._scan: asyncio.Task[None] | None = None
+        self._scanning_since = float("inf")
         self._bus: MessageBus | None = None
         self._errands: set[asyncio.Task[None]] = set()
 
@@ -196,16 +197,15 @@ class Radio:
         """
         self._seekers.append(enough)
         try:
-            async with asyncio.timeout(seconds):
+            async with asyncio.timeout(seconds) as limit:
                 while not enough():
                     if self._scan is None or self._scan.done():
                         self._scan = asyncio.create_task(self._listen())
                         self._scan.add_done_callback(_ended)
                     await asyncio.shield(self._scan)
-        except TimeoutError:
-            pass
         except _TROUBLE as error:
-            raise LinkError(why_not(error)) from error
+            if not limit.expired():
+                raise LinkError(why_not(error)) from error
         finally:
             self._seekers.remove(enough)
             if not self._seekers:
@@ -244,30 +244,33 @@ class Radio:
         address = self._followed.get((owner, target))
         if address is None and target.startswith(ADDRESS) and target != ADDRESS:
             address = target.removeprefix(ADDRESS).upper()
-        for seen in await self.connected(match.service for match in matches if isinstance(match, Ble)):
-            if seen.address == address:
-                return seen
-        if address is not None:
-            return await self._find_address(target, address)
-        return await self._find_only(target, owner, matches)
+        connected = await self.connected(match.service for match in matches if isinstance(match, Ble))
+        if address is None:
+            return await self._find_only(target, owner, matches, connected)
+        standing = next((seen for seen in connected if seen.address == address), None)
+        return standing or await self._find_address(target, address)
 
     async def _find_address(self, target: str, address: str) -> Seen:
         def there() -> bool:
-            return address in self._seen and self._seen[address] in self.seen(FRESH_S)
+            # BlueZ tells of a device once in a scan, and again when its signal has changed much.
+            since = min(asyncio.get_running_loop().time() - FRESH_S, self._scanning_since)
+            return address in self._seen and self._seen[address].at >= since
 
         await self.look(SEARCH_S, there)
         if not there():
-            raise LinkError(f"{target} is not in range, is switched off, or is in use by another device")
+            where = "" if address in target.upper() else f" ({address})"
+            raise LinkError(f"{target}{where} is not in range, is switched off, or is in use by another device")
         return self._seen[address]
 
-    async def _find_only(self, target: str, owner: str, matches: Sequence[Match]) -> Seen:
-        """The only device of a name, or the only free one of a kind."""
+    async def _find_only(self, target: str, owner: str, matches: Sequence[Match], connected: Sequence[Seen]) -> Seen:
+        """The only device of a name, or the only free one of a kind; connected ones are in the choice."""
         name = target.removeprefix(NAME) if target.startswith(NAME) else None
 
         def found() -> list[Seen]:
+            known = [*connected, *self.seen(SEARCH_S)]
             if name is not None:
-                return [seen for seen in self.seen(SEARCH_S) if seen.name == name]
-            kind = [seen for seen in self.seen(SEARCH_S) if any(fits(seen, match) for match in matches)]
+                return [seen for seen in known if seen.name == name]
+            kind = [seen for seen in known if any(fits(seen, match) for match in matches)]
             return [seen for seen in kind if self._owners.get(seen.address, owner) == owner]
 
         await self.look(SEARCH_S, lambda: bool(found()))
@@ -293,13 +296,18 @@ class Radio:
             if self._to_connect:
                 return
             self._pause.clear()
+            # The phones of a hall come and go under ever new addresses.
+            self._seen = {seen.address: seen for seen in self.seen(KNOWN_S)}
             scanner = BleakScanner(self._heard)
             async with asyncio.timeout(ANSWER_S):
                 await self._watch()
                 await scanner.start()
+            self._scanning_since = asyncio.get_running_loop().time()
             try:
-                await self._pause.wait()
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(self._pause.wait(), SEARCH_S)
             finally:
+                self._scanning_since = float("inf")
                 async with asyncio.timeout(ANSWER_S):
                     await scanner.stop()
 

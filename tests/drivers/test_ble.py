@@ -208,7 +208,7 @@ async def test_a_name_that_has_led_to_a_device_leads_to_no_other(bluez: Bluez, r
         await port(radio, "ble-name:Board", owner="board of table 2").open()
     await opened.close()
     ours.in_range = False
-    with pytest.raises(LinkError, match="not in range"):
+    with pytest.raises(LinkError, match=rf"ble-name:Board \({A}\) is not in range"):
         await port(radio, "ble-name:Board").open()
     ours.in_range = True
     again = port(radio, "ble-name:Board")
@@ -456,7 +456,8 @@ async def test_connections_are_made_one_at_a_time(bluez: Bluez, radio: Radio) ->
     await asyncio.gather(*(each.close() for each in opened))
 
 
-async def test_a_connection_left_by_a_killed_gateway_is_taken_over(bluez: Bluez, radio: Radio) -> None:
+@pytest.mark.parametrize("target", [f"ble:{A}", "ble-name:Board", "ble:"])
+async def test_a_connection_left_by_a_killed_gateway_is_taken_over(bluez: Bluez, radio: Radio, target: str) -> None:
     """BlueZ keeps it, and the board, being connected, does not advertise: no scan would find it."""
     device = board()
     bluez.add(device)
@@ -467,7 +468,7 @@ async def test_a_connection_left_by_a_killed_gateway_is_taken_over(bluez: Bluez,
     bus.disconnect()
     await until(lambda: device.connected)
     ear = Ear()
-    opened = port(radio, f"ble:{A}", ear)
+    opened = port(radio, target, ear)
     await opened.open()
     device.notify(NOTIFY, b"still here")
     await until(lambda: ear.heard == b"still here")
