@@ -46,6 +46,8 @@ class Feed:
         self._kept = Kept(config.state_dir)
         self._full = False
         self._shown: dict[str, str] = {}
+        self._versions: list[tuple[Game, int]] = []
+        self._found: dict[str, str] = {}
         self._waits: dict[Game, str] = {}
         self._server = None if config.address is None else FeedServer(config.address)
         self._push = None if config.lichess is None else _Push(config.lichess)
@@ -147,7 +149,11 @@ class Feed:
         for note in notes:
             log.warning(note)
         games = list(self._relay.games())
+        versions = [(game, game.version) for game in games]
+        if versions == self._versions:
+            return self._found
         found = self._writer.texts(games)
+        self._versions, self._found = versions, found
         for game in games:
             waits = self._writer.of(game).waits
             if waits and self._waits.get(game) != waits:

@@ -20,8 +20,10 @@ from standin import Lichess
 from test_relay import Hall, parsed
 
 from gateway.cli import feed as command
+from gateway.config import MqttConfig
 from gateway.errors import ConfigError
-from gateway.feed.settings import load
+from gateway.feed.service import Feed
+from gateway.feed.settings import FeedConfig, load
 
 FEED = """
 import argparse, sys
@@ -254,3 +256,51 @@ def test_check(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         "tells confirmed moves 15 minutes late; files in /srv/feed, state in /var/lib/board-gateway-feed",
         "serves no HTTP",
     ] == capsys.readouterr().out.splitlines()
+
+
+# --- keeping and giving up ----------------------------------------------------------------------------------------
+
+
+class Bench:
+    """A feed without a broker, on a clock that is set by hand."""
+
+    def __init__(self, tmp_path: Path) -> None:
+        self.at = START
+        self.config = FeedConfig(MqttConfig(), tmp_path / "out", 0, state_dir=tmp_path / "state", keep_days=7)
+        self.feed = Feed(self.config, lambda: self.at)
+
+    def hear(self, table: str, topic: str, data: bytes, now: float, retained: bool = False) -> list[bytes]:
+        self.feed._hear(f"hall/table/{table}/{topic}", data, retained)
+        return []
+
+
+async def test_old_rounds_are_given_up(tmp_path: Path) -> None:
+    """After a week their files are still there, and nothing else; a round of which one game goes on is whole."""
+    bench = Bench(tmp_path)
+    for table, number, at in (("1", "1", 0), ("2", "2", 0), ("3", "2", 5 * 86400)):
+        hall = Hall(bench, table=table, round=number)  # type: ignore[arg-type]
+        hall.start(at, f"g{table}")
+        hall.event(at, "game_ended", f"g{table}", result="1-0", reason="command", detail=None)
+    bench.at += 8 * 86400
+    await bench.feed._show()
+    bench.feed._tend()
+    await bench.feed._show()
+
+    assert ["games/round-1", "games/round-2", "live"] == sorted(
+        {path.parent.relative_to(bench.config.dir).as_posix() for path in bench.config.dir.rglob("*.pgn")}
+    )
+    again = Feed(bench.config, lambda: bench.at)
+    assert ["g2", "g3"] == [game.id for game in again._relay.games()]
+
+
+async def test_full_disk_stops_nothing(tmp_path: Path) -> None:
+    """What cannot be written is tried again, and what cannot be kept is told once."""
+    bench = Bench(tmp_path)
+    hall = Hall(bench, round="1")  # type: ignore[arg-type]
+    (bench.config.dir / "games").write_text("in the way")
+    hall.start(0)
+    await bench.feed._show()
+    (bench.config.dir / "games").unlink()
+    await bench.feed._show()
+
+    assert (bench.config.dir / "games/round-1/game-12.pgn").exists()
