@@ -18,6 +18,14 @@ if (RULES / "cases.json").exists():
     CASES = json.loads((RULES / "cases.json").read_text(encoding="utf-8"))["cases"]
 
 
+UNSAYABLE = {
+    "chess-same-diagram-other-castling-rights-innocent": "its capture starts a game whose moves do not lead there",
+    "draughts-threefold": "its capture starts a game whose moves do not lead there",
+    "draughts-colours-reversed": "its capture puts the board the normal way round, and says that it is",
+}
+"""Cases whose captures do not say what the case says; docs/rules.md has the argument, by article."""
+
+
 @pytest.fixture(scope="module")
 def converter() -> ModuleType:
     """The reference's own converter from cases to captures."""
@@ -29,7 +37,17 @@ def converter() -> ModuleType:
 
 
 @pytest.mark.skipif(not CASES, reason="the rules reference is not beside the checkout")
-@pytest.mark.parametrize("case", CASES, ids=lambda case: str(case["id"]))
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(
+            case,
+            id=case["id"],
+            marks=pytest.mark.skip(reason=UNSAYABLE[case["id"]]) if case["id"] in UNSAYABLE else (),
+        )
+        for case in CASES
+    ],
+)
 def test_case(case: dict[str, Any], converter: ModuleType) -> None:
     """What is expected is raised in time, nothing else of weight is, and the plies stand as they should."""
     started, events = events_of(converter.build(case))

@@ -73,8 +73,6 @@ AT_THE_PRESS = frozenset({"moved_out_of_turn", "opponent_piece_moved", "piece_on
 """A press ends the wait for these."""
 OF_THE_BOARD = AT_THE_PRESS | {"displaced_piece", "piece_removed_without_capture", "extra_piece"}
 """About what stands, whether or not somebody completed a turn by it."""
-IN_HAND = 5.0
-"""Seconds after the press for which a player who has not moved may still have his own piece in the hand."""
 EARLY_LIFT = 0.9
 """Seconds before the press in which the opponent may have lifted his piece, to reply at once."""
 MAN_IN_HAND = 1.8
@@ -84,6 +82,7 @@ REPLY_IN_HAND = 2.3
 UNTIMED = 20.0
 """Seconds of rest that complete a turn where no clock can."""
 REMOVED_WAIT = 30.0
+"""Seconds for which a piece must be gone; one that left the hand unreported has been found by then."""
 EXTRA_WAIT = 20.0
 SWEPT_WAIT = 3.0
 UNTIMED_DISPLACED_WAIT = 30.0
@@ -162,8 +161,9 @@ class Acts:
             # The record has the turn, and it is legal.
             self._clean = press.at, base
             return
-        stands = seen.pieces
-        now = Turn(seen.record.position_at(base), stands, chess960=game.kind == "chess960")
+        now = Turn(seen.record.position_at(base), _heard(seen, seen.pieces), chess960=game.kind == "chess960")
+        now = _of_this_turn(seen, now, base)
+        stands = now.stands
         turn, since = replace(now, stands=_left_at(seen, press, stands)), press.at
         if self._explain(turn) is None or self._explain(now) is None:
             # What the opponent does from here on is no matter of this turn.
@@ -182,7 +182,7 @@ class Acts:
         self._blamed = {square: at for square, at in self._blamed.items() if changed[index[square]] == at}
         if not seen.apart or _held(seen, game):
             return
-        stands = dict(seen.pieces)
+        stands = _heard(seen, seen.pieces)
         expected = Turn(game.position, stands).expected
         for square in self._blamed:
             stands.pop(square, None)
@@ -220,13 +220,48 @@ def _held(seen: Situation, game: Game) -> bool:
     return running is not None and not seen.apart & (seen.board.occupied | ~own)
 
 
+def _heard(seen: Situation, stands: Mapping[Square, Piece]) -> dict[Square, Piece]:
+    """What stands, where squares from which a report was lost hold what the record has there."""
+    heard, unheard = dict(stands), seen.history.unheard(seen.board)
+    if unheard:
+        recorded = Turn(seen.record.position, stands).expected
+        for square in unheard:
+            _put(heard, square, recorded.get(square))
+    return heard
+
+
+def _of_this_turn(seen: Situation, turn: Turn, base: int) -> Turn:
+    """The turn without what its player did not do: what was different before, and what the opponent did until he
+    pressed."""
+    played = next((played for played in reversed(seen.history.played) if played.ply == base), None)
+    if played is None:
+        return turn
+    began = played.arrived - PRESS_GRACE
+    press = next((press for press in seen.history.presses if press.side == turn.other and press.at >= began), None)
+    index, changed = seen.board.geometry.index, seen.board.changed_at
+    stands = dict(turn.stands)
+    for square in turn.differing:
+        at, piece = changed[index[square]], stands.get(square) or turn.expected[square]
+        theirs = press is not None and at <= press.at and turn.owner(piece) == turn.other
+        if NEVER < at and (at < began or theirs):
+            _put(stands, square, turn.expected.get(square))
+    return replace(turn, stands=stands)
+
+
+def _put(pieces: dict[Square, Piece], square: Square, piece: Piece | None) -> None:
+    if piece is None:
+        pieces.pop(square, None)
+    else:
+        pieces[square] = piece
+
+
 def _left_behind(
     seen: Situation, game: Game, fault: Fault, turn: Turn, press: Press, since: float
 ) -> Iterator[Finding]:
     base = press.ply if press.turn == press.side else press.ply - 1
     wait = 0.0 if fault.kind in AT_THE_PRESS else None
     if _in_the_hand(fault, turn):
-        since, wait = press.at, IN_HAND
+        since, wait = press.at, REMOVED_WAIT
     elif fault.kind == "wrong_men_removed":
         since, wait = press.at, max(MAN_IN_HAND, seen.debounce(fault.kind))
     elif fault.kind == "piece_removed_without_capture" and turn.owner(fault.evidence["piece"]) != turn.side:
@@ -303,6 +338,27 @@ def _stale(seen: Situation, fault: Fault, turn: Turn) -> bool:
     return False
 
 
+def _doubted(seen: Situation, fault: Fault, turn: Turn) -> bool:
+    """Whether the sensors are doubted rather than the player.
+
+    A piece that has moved and stands at home as well, or on two squares, was not reported when it left one; and where
+    a ply was recognised and is no longer believed, the board has not told all that was done there.
+    """
+    turns = [turn, replace(turn, before=seen.record.position)]
+    if fault.kind == "extra_piece" and any(
+        square == next(iter(change), None) or each.stands.get(square) in change.values()
+        for each in turns
+        for change, square in each.nearly
+    ):
+        return True
+    stand = {(played.ply, played.notation) for played in seen.standing}
+    return any(
+        {played.origin, played.target} & set(fault.squares)
+        for played in seen.history.played
+        if played.side == turn.side and (played.ply, played.notation) not in stand
+    )
+
+
 def _fair(seen: Situation, fault: Fault, press: Press, turn: Turn) -> bool:
     """Guards of faults that are about what stands rather than about the move."""
     if _stale(seen, fault, turn):
@@ -311,7 +367,7 @@ def _fair(seen: Situation, fault: Fault, press: Press, turn: Turn) -> bool:
         return not _for_the_reply(seen, fault, press, turn)
     if fault.kind not in OF_THE_BOARD:
         return True
-    if seen.clock.running == "none":
+    if seen.clock.running == "none" or _doubted(seen, fault, turn):
         return False
     if fault.kind == "piece_removed_without_capture":
         square = fault.squares[0]

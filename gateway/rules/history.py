@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from gateway.clock import Report
 from gateway.events import GameStarted, LinkChanged, Move, Piece, PositionSet, Side, Square
+from gateway.reconstruct.observed import Observed
 
 if TYPE_CHECKING:
     from gateway.rules import Situation
@@ -97,6 +98,8 @@ class History:
         self.reports: deque[Report] = deque(maxlen=REPORTS)
         self.played: deque[Played] = deque(maxlen=PLIES)
         """The last plies recognised, also those that were taken back since."""
+        self.silent: dict[Square, float] = {}
+        """Squares that the game has changed without their saying so, and when they spoke last: a report was lost."""
         self.dropouts: dict[Square, int] = {}
         self.stopped_at: float | None = None
         """When both clocks were last stopped."""
@@ -123,6 +126,7 @@ class History:
         for event in seen.happened:
             if isinstance(event, Move) and event.source != "command":
                 self.played.append(_played(event, seen))
+                self._listen(self.played[-1], seen)
         self._clock(seen)
 
     def _begin(self, at: float) -> None:
@@ -130,6 +134,7 @@ class History:
         self.presses.clear()
         self.played.clear()
         self.returns.clear()
+        self.silent.clear()
 
     def _touch(self, touch: Touch) -> None:
         self.touches.append(touch)
@@ -142,6 +147,20 @@ class History:
         if touch.at - lift.at < DROPOUT:
             self.dropouts[touch.square] = self.dropouts.get(touch.square, 0) + 1
         self.returns.append(Return(touch.square, touch.now, lift.at, touch.at))
+
+    def _listen(self, played: Played, seen: Situation) -> None:
+        """Note which squares of a ply have not reported it: where it began, where it ended, and on the way."""
+        differing, board = seen.differing, seen.board
+        if not differing:
+            return
+        index, own = board.geometry.index, board.white if played.side == "white" else board.black
+        piece = seen.record.position.pieces().get(played.target)
+        began = max((each.arrived for each in self.played if each.ply < played.ply), default=0.0)
+        way = [touch.square for touch in self.touches if touch.at > began and touch.now == piece]
+        for square in {played.origin, played.target, *way}:
+            bit = index[square]
+            if differing >> bit & 1 and (own >> bit & 1) != (square == played.target):
+                self.silent[square] = board.changed_at[bit]
 
     def _clock(self, seen: Situation) -> None:
         report = seen.clock.report
@@ -180,6 +199,10 @@ class History:
         """Whether the sensor of this square has lost its piece again and again, with no hand near."""
         return self.dropouts.get(square, 0) >= FLICKERS
 
+    def unheard(self, board: Observed) -> list[Square]:
+        """Squares whose last report is out of date by the game, and was not followed by another."""
+        return [square for square, at in self.silent.items() if board.changed_at[board.geometry.index[square]] == at]
+
     def swept(self, squares: set[Square]) -> bool:
         """Whether three or more of these squares changed within 0.3 s: a sleeve, not a hand that moves a piece."""
         times = sorted(touch.at for touch in self.touches if touch.square in squares)
@@ -198,6 +221,7 @@ class History:
             ],
             "reports": [_plain(report) for report in self.reports],
             "played": [list(astuple(ply)) for ply in self.played],
+            "silent": dict(self.silent),
             "dropouts": dict(self.dropouts),
             "times": [self.stopped_at, self.runs_since, self.link_up_at, self.game_at],
         }
@@ -216,6 +240,7 @@ class History:
         )
         self.reports = deque((_report(item) for item in state["reports"]), REPORTS)
         self.played = deque((Played(*item) for item in state["played"]), PLIES)
+        self.silent = dict(state["silent"])
         self.dropouts = dict(state["dropouts"])
         self.stopped_at, self.runs_since, self.link_up_at, self.game_at = state["times"]
 
