@@ -10,6 +10,7 @@ import argparse
 import asyncio
 import contextlib
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -595,6 +596,8 @@ def run(arguments: argparse.Namespace) -> int:
         )
         for number in range(arguments.tables)
     ]
+    # Told to stop, the bus goes too.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     asyncio.run(_serve(boards))
     return os.EX_OK
 
