@@ -12,6 +12,7 @@ import fcntl
 import getpass
 import grp
 import os
+import pwd
 import shutil
 import socket
 import ssl
@@ -35,6 +36,8 @@ from gateway.registry import DRIVERS
 Grade = Literal["ok", "look", "wrong"]
 """In order; worth a look; the gateway cannot do its work."""
 
+SERVICE = "board-gateway"
+"""The unit's user. Root asks on its behalf, as root itself may open everything."""
 PATIENCE_S = 5.0
 ECHO_S = 2.0
 LITTLE_ROOM = 500 << 20
@@ -75,7 +78,7 @@ class Machine:
     proc: Path = Path("/proc")
     dev: Path = Path("/dev")
     run: Path = Path("/run")
-    user: str = field(default_factory=getpass.getuser)
+    user: str = field(default_factory=lambda: SERVICE if _for_service() else getpass.getuser())
 
 
 async def examine(config: Config, machine: Machine | None = None) -> AsyncIterator[Finding]:
@@ -127,7 +130,7 @@ def _port(plan: PortPlan, machine: Machine, finder: serial.Finder, running: bool
 
 
 def _device(where: str, path: Path, plan: PortPlan, machine: Machine, running: bool) -> Finding:
-    if not os.access(path, os.R_OK | os.W_OK):
+    if not _may(path, os.R_OK | os.W_OK):
         return Finding(
             "wrong", where, f"{path}: {machine.user} may not read and write it", _permission(path, plan, machine)
         )
@@ -137,6 +140,41 @@ def _device(where: str, path: Path, plan: PortPlan, machine: Machine, running: b
     if holder:
         return Finding("ok", where, f"{path}, in use by {holder}")
     return Finding("ok", where, f"{path} is there and may be opened")
+
+
+def _for_service() -> bool:
+    """Whether we are root and the service's user is there."""
+    if os.geteuid() != 0:
+        return False
+    try:
+        pwd.getpwnam(SERVICE)
+    except KeyError:
+        return False
+    return True
+
+
+def _groups() -> list[int]:
+    """Of whoever will run the gateway."""
+    if _for_service():
+        return os.getgrouplist(SERVICE, pwd.getpwnam(SERVICE).pw_gid)
+    return os.getgroups()
+
+
+def _may(path: Path, mode: int) -> bool:
+    """Whether whoever will run the gateway has these rights."""
+    if not _for_service():
+        return os.access(path, mode)
+    groups, group = os.getgroups(), os.getegid()
+    entry = pwd.getpwnam(SERVICE)
+    os.setgroups(_groups())
+    os.setegid(entry.pw_gid)
+    os.seteuid(entry.pw_uid)
+    try:
+        return os.access(path, mode, effective_ids=True)
+    finally:
+        os.seteuid(0)
+        os.setegid(group)
+        os.setgroups(groups)
 
 
 def _holder(path: Path, proc: Path) -> str | None:
@@ -240,8 +278,8 @@ def bluetooth(config: Config, machine: Machine) -> Iterator[Finding]:
         remedy = "sudo apt-get install bluez && sudo systemctl enable --now bluetooth"
         yield Finding("wrong", "bluetooth", f"BlueZ is not running, and {need}", remedy)
         return
-    groups = {_group_name(number) for number in os.getgroups()}
-    if os.geteuid() != 0 and "bluetooth" not in groups:
+    groups = {_group_name(number) for number in _groups()}
+    if machine.user != "root" and "bluetooth" not in groups:
         remedy = f"sudo usermod -aG bluetooth {machine.user}, then log in again"
         yield Finding("look", "bluetooth", f"{machine.user} is not in the group bluetooth", remedy)
     yield Finding("ok", "bluetooth", "an adapter and BlueZ are there")
@@ -288,9 +326,9 @@ def disk(state_dir: Path) -> Iterator[Finding]:
         remedy = "a card that fails is mounted so by the kernel (`dmesg`): replace it; else sudo mount -o remount,rw"
         yield Finding("wrong", where, f"the file system of {state_dir} is read-only", remedy)
         return
-    if not os.access(state_dir, os.R_OK | os.W_OK | os.X_OK):
+    if not _may(state_dir, os.R_OK | os.W_OK | os.X_OK):
         remedy = f"run the doctor as the gateway's user, or: sudo chown -R board-gateway: {state_dir}"
-        yield Finding("wrong", where, f"{getpass.getuser()} may not write in {state_dir}", remedy)
+        yield Finding("wrong", where, f"{Machine().user} may not write in {state_dir}", remedy)
         return
     free = shutil.disk_usage(state_dir).free
     room = f"{free / (1 << 20):,.0f} MB are free for {state_dir}"

@@ -121,6 +121,18 @@ def test_a_terminal_server_that_does_not_answer(tmp_path: Path) -> None:
     assert ("wrong", f"{port}: Connection refused") == (found.grade, found.what)
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can ask for somebody else")
+def test_root_asks_for_the_service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Root may open everything, which says nothing of the service's user; afterwards we are root again."""
+    monkeypatch.setattr(doctor, "SERVICE", "nobody")
+    closed = put(tmp_path / "closed", "")
+    closed.chmod(0o600)
+
+    assert not doctor._may(closed, os.R_OK | os.W_OK)
+    assert doctor._may(Path("/dev/null"), os.R_OK | os.W_OK)
+    assert 0 == os.geteuid() == os.getegid()
+
+
 # --- the machine ------------------------------------------------------------------------------------------------
 
 
