@@ -62,7 +62,9 @@ HIGHEST_ADDRESS = 0x3FFF
 PORT = text(
     'a device such as "/dev/serial/by-id/usb-...", "socket://HOST:PORT", "usb:SERIAL", "hid:SERIAL",'
     ' "ble:AA:BB:CC:DD:EE:FF" or "ble-name:TEXT"',
-    r"/.+|socket://(\[[0-9A-Fa-f:.]+\]|[^:/\s]+):\d{1,5}|(usb|hid|ble-name):.+|ble:[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}",
+    # `hid:` alone is the only such board there is.
+    r"/.+|socket://(\[[0-9A-Fa-f:.]+\]|[^:/\s]+):\d{1,5}|(usb|ble-name):.+|hid:.*"
+    r"|ble:[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}",
 )
 FILE = text("the name of a file")
 

@@ -28,6 +28,7 @@ COMMANDS = {
     "discover": "list what is plugged in or near by that looks like a board",
     "calibrate": "learn a set of pieces with RFID tags (Certabo, Cerno)",
     "simulate": "open pseudo-terminals with boards on which games are played",
+    "feed": "keep PGN and PDN files of all games of the hall, for broadcasts",
     "record": "write down what a board says, as a capture",
     "replay": "play captures again and print what the hall was told",
 }
