@@ -15,6 +15,11 @@ from typing import Any
 
 import aiomqtt
 import pytest
+from hypothesis import HealthCheck, settings
+
+# How fast a shared machine is today says nothing of the code: no test is timed, properties least of all.
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")
 
 
 def free_port() -> int:
