@@ -23,12 +23,12 @@ import time
 from pathlib import Path
 from typing import Any
 
-sys.path[:0] = [str(Path(__file__).parents[1] / "tests"), str(Path(__file__).parents[1] / "tests" / "web")]
+TESTS = Path(__file__).parents[1] / "tests"
+sys.path[:0] = [str(TESTS), str(TESTS / "web")]
 
-from playwright.sync_api import sync_playwright
-
-from playing import simulated_seat
-from stage import PHONE, WALL, Stage, chromium, log_in, say_table, stamp
+from playing import simulated_seat  # noqa: E402
+from playwright.sync_api import sync_playwright  # noqa: E402
+from stage import PHONE, WALL, Stage, chromium, log_in, say_table, stamp  # noqa: E402
 
 TRACED_S = 15
 WATCH = """
@@ -141,10 +141,11 @@ def main() -> None:
         browser.close()
     inside = [painted[key] - arrived[key] for key in sent if key in painted and key in arrived]
     whole = [origin + painted[key] - at for key, at in sent.items() if key in painted]
-    print(f"{arguments.tables} tables, {rate:.0f} messages/s, {arguments.size}, processor slowed {arguments.throttle:g} times")
+    print(f"{arguments.tables} tables, {rate:.0f} messages/s, {arguments.size}, slowed {arguments.throttle:g} times")
     print(f"probes {len(sent)}, seen {len(inside)}")
     for name, values in (("message to pixel", inside), ("publish to pixel", whole)):
-        print(f"{name}: p50 {percentile(values, 0.5):.0f} ms, p95 {percentile(values, 0.95):.0f} ms, most {max(values):.0f} ms")
+        p50, p95 = percentile(values, 0.5), percentile(values, 0.95)
+        print(f"{name}: p50 {p50:.0f} ms, p95 {p95:.0f} ms, most {max(values):.0f} ms")
     print(f"tasks over 50 ms of processor time: {len(tasks)} {tasks[:5]}; while opening: {len(opening)} {opening[:8]}")
     print(f"tasks over 50 ms by the wall clock: {len(long)} {sorted(took for _, took in long)[-5:]}")
     print(f"heap {memory / 1e6:.0f} MB")

@@ -13,7 +13,7 @@ import platform
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -26,6 +26,7 @@ from gateway.settings import (
     CLOCK_KEYS,
     DEFAULTS_KEYS,
     GATEWAY_KEYS,
+    HIGHEST_PORT,
     MQTT_KEYS,
     PORT,
     REGULATIONS,
@@ -131,13 +132,21 @@ class MqttConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class WebTlsConfig:
+    """[web.tls]; present means https."""
+
+    cert_file: Path
+    key_file: Path
+
+
+@dataclass(frozen=True, slots=True)
 class WebConfig:
     """[web]; present means that the arbiter's page is served."""
 
     listen: str = "127.0.0.1:8080"
     broker_url: str | None = None
     """The broker's websockets as a phone reaches them; None: beside the page, on port 9001."""
-    tls: TlsConfig | None = None
+    tls: WebTlsConfig | None = None
 
     @property
     def address(self) -> tuple[str, int]:
@@ -313,14 +322,19 @@ def _mqtt(section: Section, folder: Path) -> MqttConfig:
 
 
 def _web(section: Section, folder: Path) -> WebConfig:
-    said = section.read(WEB_KEYS, tables=("tls",))
+    config = WebConfig(**section.read(WEB_KEYS, tables=("tls",)))
+    if config.address[1] > HIGHEST_PORT:
+        section.mistake("listen", shown(config.listen), WEB_KEYS["listen"].words)
     if "tls" not in section:
-        return WebConfig(**said)
-    tls = section.table("tls").read(WEB_TLS_KEYS)
+        return config
+    tls = section.table("tls")
+    said = tls.read(WEB_TLS_KEYS)
     for key in WEB_TLS_KEYS:
-        if key not in section.table("tls"):
-            section.table("tls").mistake(key, "none", WEB_TLS_KEYS[key].words)
-    return WebConfig(**said, tls=TlsConfig(**{key: folder / name for key, name in tls.items()}))
+        if key not in tls:
+            tls.mistake(key, "none", WEB_TLS_KEYS[key].words)
+    if said.keys() != WEB_TLS_KEYS.keys():
+        return config
+    return replace(config, tls=WebTlsConfig(**{key: folder / name for key, name in said.items()}))
 
 
 def _tables(top: Section, drivers: Drivers) -> tuple[TableConfig, ...]:

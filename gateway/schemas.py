@@ -245,8 +245,8 @@ REPLY: Schema = {
 
 ARGUMENTS: Mapping[str, Schema] = {
     **{name: _or_null(TEXT) for name in ("white", "black", "round", "event", "note", "sealed_move", "scheduled_start")},
-    **{name: TEXT for name in ("time_control", "fen", "result", "alert_id", "irregularity", "value")},
-    **{name: COUNT for name in ("default_time", "from_ply", "from_seq", "to_seq")},
+    **dict.fromkeys(("time_control", "fen", "result", "alert_id", "irregularity", "value"), TEXT),
+    **dict.fromkeys(("default_time", "from_ply", "from_seq", "to_seq"), COUNT),
     "game": GAME,
     "regulations": {"enum": list(REGULATIONS)},
     "start_fen": _or_null(TEXT),

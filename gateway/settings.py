@@ -56,6 +56,7 @@ Drivers = Mapping[str, DriverSpec]
 
 
 REGULATIONS = ("fide-standard", "fide-rapid", "fide-blitz", "fmjd-standard", "fmjd-rapid", "fmjd-blitz")
+HIGHEST_PORT = 65535
 HIGHEST_ADDRESS = 0x3FFF
 """Bus addresses have 14 bits."""
 
@@ -91,7 +92,7 @@ GATEWAY_KEYS = {
 }
 MQTT_KEYS = {
     "host": text("a host name or address", r"\S+"),
-    "port": integer(1, 65535),
+    "port": integer(1, HIGHEST_PORT),
     "root": text("a topic prefix without + and #", r"[^+#/\x00-\x1f]+(/[^+#/\x00-\x1f]+)*"),
     "username": text("a user name"),
     "password_file": FILE,

@@ -119,7 +119,7 @@ class WebServer:
         self._thread = threading.Thread(target=self._server.serve_forever, name="web", daemon=True)
         host, port = config.address
         name = f"[{host}]" if ":" in host else host
-        self.url = f"{'https' if config.tls else 'http'}://{name}:{self._server.server_address[1] if not port else port}"
+        self.url = f"{'https' if config.tls else 'http'}://{name}:{port or self._server.server_address[1]}"
 
     def start(self) -> None:
         """Serve from now on."""
@@ -206,5 +206,5 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         if body:
             self.wfile.write(data)
 
-    def log_message(self, format: str, *args: object) -> None:
+    def log_message(self, *_: object) -> None:
         """Requests are nobody's business."""

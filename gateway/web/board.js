@@ -119,11 +119,10 @@ export class Board {
   #man(x, y, piece, parent) {
     const white = piece.toLowerCase() === 'w';
     const group = node('g', { class: white ? 'man white' : 'man black' }, parent);
-    // A piece on a light square of a draughts board has no business there; only then is that square drawn at all.
-    node('circle', { cx: x + 5, cy: y + 5, r: 4 }, group);
+    node('circle', { cx: x + 5, cy: y + 5, r: 3.8 }, group);
     if (piece === piece.toUpperCase()) {
       // A king is told by a second ring and by its letter: rings alone are lost on a small tile.
-      node('circle', { cx: x + 5, cy: y + 5, r: 2.9 }, group);
+      node('circle', { cx: x + 5, cy: y + 5, r: 2.7 }, group);
       node('text', { x: x + 5, y: y + 6.5 }, group).textContent = this.king;
     }
     return group;
@@ -164,7 +163,7 @@ export class Board {
         const square = named(this.draughts, column, row);
         const [x, y] = this.#at(square);
         if (this.draughts && (column + row) % 2) {
-          node('text', { x: x + 0.5, y: y + 2.3 }, this.names).textContent = square;
+          node('text', { x: x + 0.3, y: y + 1.9 }, this.names).textContent = square;
         } else if (!this.draughts && y === 70) {
           node('text', { x: x + 8.2, y: y + 9.5 }, this.names).textContent = square[0];
         }

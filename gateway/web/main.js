@@ -105,8 +105,11 @@ class App {
     if (this.hall.hears(at) && this.calls.due(items.filter(isMine), flood, at) && prefs.get('sound') !== false) {
       this.sound.play();
     }
+    const hears = this.hall.hears(at);
     return {
       at,
+      // How long an alert lasts is counted only while we hear whether it still does.
+      until: hears ? at : (this.hall.heardAt ?? at),
       items: shown,
       mine: shown.filter(isMine),
       others: shown.filter((item) => !isMine(item)),
@@ -114,7 +117,7 @@ class App {
       closed: closed(this.hall, at),
       flood,
       seen: this.hall.alertsSeen(at),
-      hears: this.hall.hears(at),
+      hears,
     };
   }
 

@@ -198,6 +198,8 @@ export class Hall {
       heard.session === this.session && heard.lateness <= LATE && at - heard.at < STALE && age < STALE + LATE;
     const here = this.presence(table, at).state === 'live' && table.value('link')?.clock === 'up';
     const ticks = running !== 'none' && fresh && here;
+    // A clock that stands, or has come to its end, needs no news to be right; one that counts does.
+    const counts = running !== 'none' && !flags.length && heard.value[running] > 0;
     const spent = ticks ? age / 1000 : 0;
     return {
       white: white === null ? null : white - (running === 'white' ? spent : 0),
@@ -205,8 +207,7 @@ export class Hall {
       running,
       flags,
       ticks,
-      // A clock that stands needs no news to be right; one that runs does.
-      stale: !here || (running !== 'none' && !fresh),
+      stale: !here || (counts && !fresh),
       age,
     };
   }

@@ -49,7 +49,20 @@ GAMES = (
 )
 """Anderssen twice, Capablanca, Fischer: boards that look like chess."""
 
-NAMES = ("Bakker", "Visser", "Okafor", "Lindqvist", "Moreau", "Haddad", "Novak", "Silva", "Tanaka", "Weber", "Rossi", "Kaya")
+NAMES = (
+    "Bakker",
+    "Visser",
+    "Okafor",
+    "Lindqvist",
+    "Moreau",
+    "Haddad",
+    "Novak",
+    "Silva",
+    "Tanaka",
+    "Weber",
+    "Rossi",
+    "Kaya",
+)
 
 
 @dataclass
@@ -100,7 +113,9 @@ def simulated_seat(number: int, gateway: str, begin: float, draughts_too: bool =
     chance = Random(number)
     is_draughts = draughts_too and number % 6 == 4
     game, pace = ("draughts", DRAUGHTS_BLITZ) if is_draughts else ("chess", BLITZ)
-    scores = [draughts_game(number + n) if is_draughts else chess_game(GAMES[(number + n) % len(GAMES)]) for n in range(4)]
+    scores = [
+        draughts_game(number + n) if is_draughts else chess_game(GAMES[(number + n) % len(GAMES)]) for n in range(4)
+    ]
     performance = Evening(scores, pace, TIDY, chance, Manners(analysis=0)).perform()
     trace = Board(CLASSIC, performance, scores[0].game, chance).trace(ClockModel(pace.base, pace.increment, True))
     regulations = "fmjd-blitz" if is_draughts else "fide-blitz"
@@ -127,9 +142,7 @@ class Hall(threading.Thread):
         """Messages published."""
         self._ended = threading.Event()
         self._incoming: list[tuple[str, bytes]] = []
-        self._client = paho.Client(
-            CallbackAPIVersion.VERSION2, client_id=f"gateway-{gateway}", protocol=paho.MQTTv5
-        )
+        self._client = paho.Client(CallbackAPIVersion.VERSION2, client_id=f"gateway-{gateway}", protocol=paho.MQTTv5)
         self._client.will_set(self._status_topic, self._status("offline"), 1, True)
         self._client.on_message = lambda client, data, message: self._incoming.append((message.topic, message.payload))
         self._client.max_queued_messages_set(0)
@@ -233,7 +246,8 @@ class Hall(threading.Thread):
 
     def _health(self) -> None:
         links = {
-            seat: {"frames": 1200, "rejected": {}, "reconnects": 0, "last_frame": rfc3339(time.time())} for seat in self.seats
+            seat: {"frames": 1200, "rejected": {}, "reconnects": 0, "last_frame": rfc3339(time.time())}
+            for seat in self.seats
         }
         payload = {"v": VERSION, "time": rfc3339(time.time()), "uptime": 1, "outbox": 0, "cpu": 3, "memory": 50_000_000}
         self._client.publish(
@@ -257,8 +271,17 @@ def publish_properties(expiry_s: int) -> Properties:
 class Scene:
     """A table that says by the generic text protocol what a test or a picture needs, and whose clock goes on."""
 
-    def __init__(self, table: str, placement: str, turn: str = "white", clock: float = 2400.0, **keys: Any) -> None:
+    def __init__(
+        self,
+        table: str,
+        placement: str,
+        turn: str = "white",
+        clock: float = 2400.0,
+        players: tuple[str, str] = ("", ""),
+        **keys: Any,
+    ) -> None:
         self.table = table
+        self.players = players
         self.lines: list[dict[str, Any]] = []
         self.left = {"white": clock, "black": clock}
         self.running = "none"
@@ -267,7 +290,13 @@ class Scene:
             "capture": 1,
             "started": "2026-05-01T10:00:00.000Z",
             "gateway": "g",
-            "table": {"id": table, "game": "chess", "regulations": "fide-standard", "board": {"driver": "generic"}, **keys},
+            "table": {
+                "id": table,
+                "game": "chess",
+                "regulations": "fide-standard",
+                "board": {"driver": "generic"},
+                **keys,
+            },
         }
         self.lines.append({"t": 0.0, "link": "board", "state": "up"})
         self.say("hello scene senses=pieces serial=23946")
@@ -310,8 +339,10 @@ class Scene:
         return self.say(f"place {piece}@{target}").wait(0.5)
 
     def seat(self, gateway: str, begin: float = 0.0) -> Seat:
-        """With an hour of clock behind it."""
-        return seat_of_case(self.table, [self.header, *self.lines], gateway, begin)
+        """The table of this scene, `begin` seconds after its beginning."""
+        seat = seat_of_case(self.table, [self.header, *self.lines], gateway, begin)
+        seat.white, seat.black = self.players
+        return seat
 
     def _clock(self) -> None:
         self.say(f"clock {self.left['white']:g} {self.left['black']:g} {self.running}")
@@ -319,4 +350,6 @@ class Scene:
 
 def draughts_scene(table: str) -> Scene:
     """A king and men; White to move, his clock running."""
-    return Scene(table, "WK48,32,37:B9,13,24", game="draughts", regulations="fmjd-standard").wait(1).run("white").wait(900)
+    return (
+        Scene(table, "WK48,32,37:B9,13,24", game="draughts", regulations="fmjd-standard").wait(1).run("white").wait(900)
+    )

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from conftest import Mosquitto, free_port
+from playing import Hall, Seat
+
 from gateway.config import WebConfig
 from gateway.publish import rfc3339
 from gateway.webserver import WebServer
-from playing import Hall, Seat
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed (dependency group dev)")
 
@@ -30,7 +30,8 @@ WAIT_MS = 8000
 SPY = """
 window.tones = 0;
 window.refused = [];
-addEventListener('securitypolicyviolation', (event) => window.refused.push(event.violatedDirective + ' ' + event.blockedURI));
+addEventListener('securitypolicyviolation', (event) =>
+  window.refused.push(event.violatedDirective + ' ' + event.blockedURI));
 window.AudioContext = class {
   state = 'running'; currentTime = 0; destination = {};
   resume() {}
@@ -165,7 +166,9 @@ def stamp(ago_s: float = 0.0) -> str:
     return rfc3339(time.time() - ago_s)
 
 
-def alert(table: str, number: int, irregularity: str = "illegal_move", severity: str = "alert", **keys: Any) -> dict[str, Any]:
+def alert(
+    table: str, number: int, irregularity: str = "illegal_move", severity: str = "alert", **keys: Any
+) -> dict[str, Any]:
     """One item of the `alerts` topic."""
     return {
         "alert_id": f"pi-a.{table}.a{number}",

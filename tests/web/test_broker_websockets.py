@@ -6,8 +6,8 @@ import asyncio
 from pathlib import Path
 
 import aiomqtt
-
 from conftest import free_port
+
 from gateway.broker import EmbeddedBroker
 
 
@@ -33,13 +33,19 @@ async def test_it_listens_on_this_machine_only(tmp_path: Path) -> None:
     broker = EmbeddedBroker(tmp_path, free_port(), free_port())
     await broker.start()
     try:
-        sockets = Path("/proc/net/tcp").read_text() + Path("/proc/net/tcp6").read_text()
+        own = [address for address in listening() if address[1] in (broker.port, broker.websockets)]
     finally:
         await broker.stop()
-    listening = [line.split()[1] for line in sockets.splitlines() if len(line.split()) > 3 and line.split()[3] == "0A"]
-    own = [address for address in listening if int(address.rpartition(":")[2], 16) in (broker.port, broker.websockets)]
 
-    assert {"0100007F"} == {address.rpartition(":")[0] for address in own}
+    assert {"0100007F"} == {address for address, _ in own}
+
+
+def listening() -> list[tuple[str, int]]:
+    """Addresses, as the kernel writes them, and ports on which somebody listens."""
+    lines = (Path("/proc/net/tcp").read_text() + Path("/proc/net/tcp6").read_text()).splitlines()
+    words = [line.split() for line in lines]
+    locals_ = [word[1].rpartition(":") for word in words if len(word) > 3 and word[3] == "0A"]
+    return [(address, int(port, 16)) for address, _, port in locals_]
 
 
 async def test_two_brokers_share_no_port(tmp_path: Path) -> None:

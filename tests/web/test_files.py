@@ -20,7 +20,9 @@ MODULES = [path for path in sorted(ROOT.rglob("*.js")) if "vendor" not in path.p
 
 def test_vendored_files_are_those_of_their_authors() -> None:
     """Each with licence, version, address and hash in the list; none without."""
-    listed = dict(re.findall(r"^\| `([^`]+)` \|.*\| `([0-9a-f]{64})` \|$", (ROOT / "vendor/README.md").read_text(), re.M))
+    listed = dict(
+        re.findall(r"^\| `([^`]+)` \|.*\| `([0-9a-f]{64})` \|$", (ROOT / "vendor/README.md").read_text(), re.M)
+    )
     found = {
         path.relative_to(ROOT / "vendor").as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in (ROOT / "vendor").rglob("*.js")

@@ -1,4 +1,4 @@
-"""The published interface: up to date, sound, and true of every message of the reference's cases and of simulated games."""
+"""The published interface: up to date, sound, and true of every message of the rules' cases and of simulated games."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from typing import Any
 
 import jsonschema
 import pytest
+from playing import simulated_seat
 
 from gateway import capture, health, replay
 from gateway.arbiter import COMMANDS
 from gateway.registry import DRIVERS
 from gateway.schemas import REPOSITORY, asyncapi, documents, name_of, schemas
-from playing import simulated_seat
 
 RULES = REPOSITORY.parent / "shared" / "rules"
 CASES: list[dict[str, Any]] = []

@@ -1,4 +1,4 @@
-"""Every screen at both sizes, dark and light: nothing that axe finds, nothing that the policy refuses, nothing cut off."""
+"""Every screen at both sizes, dark and light: nothing that axe finds, that the policy refuses, or that is cut off."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from playing import Scene, draughts_scene, simulated_seat
 from stage import PHONE, WALL, Stage, alert, browser, say_alerts, say_table, stage, until
 
@@ -23,7 +22,9 @@ def some_hall(stage: Stage) -> None:
     check = Scene("2", "4r1k1/5ppp/8/8/8/8/5PPP/4K3").wait(1).run("white").wait(2)
     check.move("P", "g2", "g3").run("black").wait(600)
     hall = stage.hall([check.seat("pi-a", 30), draughts_scene("4").seat("pi-a", 30), simulated_seat(1, "pi-a", 40)])
-    say_table(hall, "3", running="none", board="down", since="2026-01-01T10:00:00.000Z", detail="no answer on this cable")
+    say_table(
+        hall, "3", running="none", board="down", since="2026-01-01T10:00:00.000Z", detail="no answer on this cable"
+    )
     say_alerts(hall, "3", alert("3", 1, "both_clocks_stopped", "notice"))
 
 

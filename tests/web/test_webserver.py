@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.config import TlsConfig, WebConfig
+from gateway.config import WebConfig, WebTlsConfig
 from gateway.webserver import ROOT, WebError, WebServer, export, files, settings
 
 
@@ -35,7 +35,12 @@ def ask(server: WebServer, path: str, method: str = "GET", **headers: str) -> tu
 
 def test_every_file_has_its_type_and_the_policy(server: WebServer) -> None:
     """Modules are refused by browsers without a type; the policy is on each answer."""
-    types = {"/": "text/html", "/main.js": "text/javascript", "/style.css": "text/css", "/vendor/pieces/wk.svg": "image/svg+xml"}
+    types = {
+        "/": "text/html",
+        "/main.js": "text/javascript",
+        "/style.css": "text/css",
+        "/vendor/pieces/wk.svg": "image/svg+xml",
+    }
     for path, content_type in types.items():
         answer, body = ask(server, path)
 
@@ -47,7 +52,8 @@ def test_every_file_has_its_type_and_the_policy(server: WebServer) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["/../webserver.py", "/%2e%2e/config.py", "//etc/passwd", "/vendor", "/vendor/", "/index.html/", "/..", "/x"]
+    "path",
+    ["/../webserver.py", "/%2e%2e/config.py", "//etc/passwd", "/vendor", "/vendor/", "/index.html/", "/..", "/x"],
 )
 def test_what_is_not_in_the_table_does_not_exist(server: WebServer, path: str) -> None:
     """No path is ever joined to a folder."""
@@ -120,15 +126,11 @@ def test_a_port_that_is_taken_is_named(server: WebServer) -> None:
 def test_tls(tmp_path: Path) -> None:
     """With a certificate the page comes by https."""
     cert, key = tmp_path / "cert.pem", tmp_path / "key.pem"
-    made = subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "1"]
-        + ["-subj", "/CN=localhost", "-keyout", str(key), "-out", str(cert)],
-        capture_output=True,
-        check=False,
-    )
+    words = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 1 -subj /CN=localhost"
+    made = subprocess.run([*words.split(), "-keyout", str(key), "-out", str(cert)], capture_output=True, check=False)
     if made.returncode:
         pytest.skip("openssl cannot make a certificate here")
-    server = WebServer(WebConfig("127.0.0.1:0", None, TlsConfig(cert_file=cert, key_file=key)), "hall")
+    server = WebServer(WebConfig("127.0.0.1:0", None, WebTlsConfig(cert, key)), "hall")
     server.start()
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
@@ -144,7 +146,7 @@ def test_tls(tmp_path: Path) -> None:
 
 def test_a_missing_certificate_is_a_mistake(tmp_path: Path) -> None:
     """Said at the start, not at the first visit."""
-    tls = TlsConfig(cert_file=tmp_path / "none.pem", key_file=tmp_path / "none.key")
+    tls = WebTlsConfig(tmp_path / "none.pem", tmp_path / "none.key")
 
     with pytest.raises(WebError, match=r"\[web.tls\]"):
         WebServer(WebConfig("127.0.0.1:0", None, tls), "hall")

@@ -63,7 +63,7 @@ export class AlertsView {
     return html`<ul class="list">${repeat(items, ({ key }) => key, (item) => (item.items ? this.#group(item, look) : this.#row(item, look)))}</ul>`;
   }
 
-  #row(item, { at, hears }) {
+  #row(item, { at, until, hears }) {
     const { words, hall } = this.app;
     const { t } = words;
     const table = hall.tables.get(item.table);
@@ -75,7 +75,7 @@ export class AlertsView {
         <span class="number">${where}</span>
         <span class="kind">${words.kind(item.kind)}</span>
         ${item.side ? html`<span class="side">${t(item.side)}</span>` : nothing}
-        <span class="since">${lasting(at - item.since)}</span>
+        <span class="since">${lasting(until - item.since)}</span>
       </div>
       ${detail ? html`<p class="says">${detail}</p>` : nothing}
       ${table ? html`<p class="facts">${readings(hall.clock(table, at), words)}</p>` : nothing}

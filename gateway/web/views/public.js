@@ -34,7 +34,7 @@ export class PublicView {
     const { hall, words } = this.app;
     const presence = hall.presence(table, at);
     const game = table.value('game');
-    return html`<li class=${presence.state}><h2><span class="number">${table.id}</span> ${game?.white || words.t('white')}<br>${game?.black || words.t('black')}</h2>
+    return html`<li class=${presence.state}><h2><span class="number">${table.id}</span> □ ${game?.white || words.t('white')}<br>■ ${game?.black || words.t('black')}</h2>
       ${this.#board(table)}
       <p>${game?.result ? html`<b>${game.result}</b>` : lastMove(table, words)}</p>
       <p>${presence.state === 'live' ? readings(hall.clock(table, at), words) : `✕ ${trouble(presence, words)}`}</p></li>`;

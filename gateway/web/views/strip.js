@@ -55,7 +55,7 @@ export class Strip {
       if (!n && severity === 'gone') return nothing;
       const blind = seen === 'blind';
       if (!n && blind) return html`<span class="count" aria-label=${t('counts.unknown')} role="img">${SIGNS[severity]}?</span>`;
-      return html`<span class="count ${severity} ${n ? 'some' : ''}" role="img" aria-label=${t(`counts.${severity}`, { n })}>${SIGNS[severity]}${n}</span>`;
+      return html`<span class="count ${severity} ${n ? 'some' : ''}" role="img" aria-label=${t(`counts.${severity}`, { n })}>${SIGNS[severity]}${n}${blind ? '?' : ''}</span>`;
     })}</strong>`;
   }
 
@@ -110,12 +110,12 @@ export class Strip {
     return wanted.sort((a, b) => place(a) - place(b));
   }
 
-  #chip(item, { at }, count) {
+  #chip(item, { until }, count) {
     const { words } = this.app;
     const where = item.table ?? item.gateway;
     const label = words.kind(item.kind);
     return html`<button data-key=${item.key} class="chip ${item.severity} ${item.attended ? 'attended' : ''}"
-      >${SIGNS[item.severity]}${where} <span class="more ${count > WORDY ? 'many' : ''}">${label} ${lasting(at - item.since)}</span></button>`;
+      >${SIGNS[item.severity]}${where} <span class="more ${count > WORDY ? 'many' : ''}">${label} ${lasting(until - item.since)}</span></button>`;
   }
 
   #open(key) {

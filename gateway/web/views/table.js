@@ -136,7 +136,7 @@ export class TableView {
       <div class="what"><span class="sign" role="img" aria-label=${words.t(`sign.${item.severity}`)}>${SIGNS[item.severity]}</span>
         <span class="kind">${words.kind(item.kind)}</span>
         ${item.side ? html`<span class="side">${words.t(item.side)}</span>` : nothing}
-        <span class="since">${lasting(look.at - item.since)}</span></div>
+        <span class="since">${lasting(look.until - item.since)}</span></div>
       ${item.alert ? html`<p class="says">${sentence(item.alert)}</p>` : nothing}
       ${item.attended ? html`<p class="who">${words.t('attended', { who: item.attended })}</p>` : nothing}
       ${item.alert ? this.evidence.of(item) : nothing}
