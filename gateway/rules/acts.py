@@ -77,12 +77,19 @@ EARLY_LIFT = 0.9
 """Seconds before the press in which the opponent may have lifted his piece, to reply at once."""
 MAN_IN_HAND = 1.8
 """Seconds after the press for which a man too many that is gone may be the opponent's, in his hand for the reply."""
+IN_HAND = 5.0
+"""Seconds after the press for which a player who has not moved may still have his own piece in the hand. Where the
+board has lost a report before, it may have lost the landing."""
+HELD = 3.4
+HELD_QUICK = 5.0
+"""Seconds for which a piece that was lifted before the opponent's press is held until it is moved, and in rapid and
+blitz."""
 REPLY_IN_HAND = 2.3
 """Seconds after the press for which a piece lifted before may still be in the hand of the opponent, who replies."""
 UNTIMED = 20.0
 """Seconds of rest that complete a turn where no clock can."""
 REMOVED_WAIT = 30.0
-"""Seconds for which a piece must be gone; one that left the hand unreported has been found by then."""
+"""Seconds for which a piece must be gone where nothing was pressed on it."""
 EXTRA_WAIT = 20.0
 SWEPT_WAIT = 3.0
 UNTIMED_DISPLACED_WAIT = 30.0
@@ -243,7 +250,7 @@ def _of_this_turn(seen: Situation, turn: Turn, base: int) -> Turn:
     for square in turn.differing:
         at, piece = changed[index[square]], stands.get(square) or turn.expected[square]
         theirs = press is not None and at <= press.at and turn.owner(piece) == turn.other
-        if NEVER < at and (at < began or theirs):
+        if at > NEVER and (at < began or theirs):
             _put(stands, square, turn.expected.get(square))
     return replace(turn, stands=stands)
 
@@ -261,11 +268,13 @@ def _left_behind(
     base = press.ply if press.turn == press.side else press.ply - 1
     wait = 0.0 if fault.kind in AT_THE_PRESS else None
     if _in_the_hand(fault, turn):
-        since, wait = press.at, REMOVED_WAIT
+        since, wait = press.at, REMOVED_WAIT if seen.history.lost else IN_HAND
     elif fault.kind == "wrong_men_removed":
-        since, wait = press.at, max(MAN_IN_HAND, seen.debounce(fault.kind))
+        held = _in_the_reply(seen, fault, turn, HELD_QUICK) if _quick(seen) else 0.0
+        since, wait = press.at, max(MAN_IN_HAND, held - press.at, seen.debounce(fault.kind))
     elif fault.kind == "piece_removed_without_capture" and turn.owner(fault.evidence["piece"]) != turn.side:
-        since, wait = press.at, max(REPLY_IN_HAND, seen.debounce(fault.kind))
+        held = _in_the_reply(seen, fault, turn, HELD_QUICK if _quick(seen) else HELD)
+        since, wait = press.at, max(REPLY_IN_HAND, held - press.at, seen.debounce(fault.kind))
     key = _key(fault, base + 1, press.at)
     settled = any(told.key == key and told.kind == fault.kind and not told.open for told in seen.told)
     if settled and fault.kind not in OF_THE_BOARD:
@@ -314,6 +323,19 @@ def _in_the_hand(fault: Fault, turn: Turn) -> bool:
         and not fault.evidence["moved"]
         and turn.owner(fault.evidence["piece"]) != turn.other
     )
+
+
+def _quick(seen: Situation) -> bool:
+    return not seen.in_force.endswith("standard")
+
+
+def _in_the_reply(seen: Situation, fault: Fault, turn: Turn, held: float) -> float:
+    """Until when the piece that is gone may be in the hand of the opponent, whose turn it is and who can move it."""
+    lift = seen.history.lifts.get(fault.squares[0])
+    if lift is None or seen.record.position.turn != turn.other or len(fault.squares) != 1:
+        return 0.0
+    replies = replace(turn, before=seen.record.position).legal
+    return lift.at + held if any(next(iter(change)) == lift.square for _, change in replies) else 0.0
 
 
 def _for_the_reply(seen: Situation, fault: Fault, press: Press, turn: Turn) -> bool:

@@ -9,7 +9,6 @@ LOST = {
     "the lift": "0.1:w 4:+P@e4 5.3:b 8:-e7 8.7:+p@e5 9.3:w",
     "the lift, the opponent thinks": "0.1:w 4:+P@e4 5.3:b",
     "the landing": "0.1:w 4:-e2 5.3:b 8:-e7 8.7:+p@e5 9.3:w",
-    "the landing, the opponent thinks": "0.1:w 4:-e2 5.3:b",
     "the lift after a hesitation": "0.1:w 4:-g1 4.5:+N@h3 5:+N@f3 5.6:b 9:-e7 9.7:+p@e5 10.3:w",
     "the lift of the captor": "0.1:w 4:-e2 4.5:+P@e4 5:b 8:-d7 8.5:+p@d5 9:w 12:-d5 12.1:+P@d5 13:b",
     "the lift for a reply before the press": "0.1:w 4:-e2 4.7:+P@e4 5:+p@e5 5.4:b 6.6:w",
