@@ -54,8 +54,8 @@ def _header(hall: Hall, frame: Frame, width: int, look: Look) -> Line:
     left = Line().add(f" {frame.title}", "strong").add(f"   {tables} table{'' if tables == 1 else 's'}   ")
     found = [alert.severity for _, alert in hall.open_alerts()]
     if hall.blind():
-        left.add(f"{signs.gone} this account is not shown alerts", "link")
-    elif found:
+        return left.add(f"{signs.gone} this account is not shown alerts", "link")
+    if found:
         for severity, mark, style in (("alert", signs.alert, "alert"), ("notice", signs.notice, "notice")):
             if number := found.count(severity):
                 left.add(f" {mark}{number} ", style).add(" ")

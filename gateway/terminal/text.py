@@ -65,19 +65,16 @@ class Line:
 
     def fit(self, width: int, cut: str = "") -> Line:
         """The line in exactly so many columns; `cut` marks where something had to go."""
-        room = width
+        cut = cut if width_of(cut) < width < self.width else ""
+        room = width - width_of(cut)
         kept = Line()
-        wide = self.width > width
-        if wide:
-            room -= width_of(cut)
         for text, style in self.spans:
             part = _head(text, room)
             room -= width_of(part)
             kept.spans.append((part, style))
             if part != text:
                 break
-        if wide:
-            kept.spans.append((cut, "dim"))
+        kept.spans.append((cut, "dim"))
         kept.spans.append((" " * (width - kept.width), ""))
         return kept
 
@@ -128,7 +125,7 @@ def width_of(text: str) -> int:
 
 
 def _head(text: str, width: int) -> str:
-    while width_of(text) > width:
+    while text and width_of(text) > width:
         text = text[:-1]
     return text
 

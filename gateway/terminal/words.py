@@ -36,9 +36,9 @@ def event_text(said: Mapping[str, Any]) -> str:
                 "" if said["legal"] else ", which is not legal"
             )
         case "move_confirmed":
-            return f"ply {said['ply']} is certain"
+            return f"move {_number(said['ply'])} is certain"
         case "move_retracted":
-            return f"from ply {said['from_ply']} taken back: {RETRACTED.get(said['reason'], said['reason'])}"
+            return f"move {_number(said['from_ply'])} taken back: {RETRACTED.get(said['reason'], said['reason'])}"
         case "position_set":
             return f"goes on from another position: {said['fen']}"
         case "clock":
@@ -76,6 +76,11 @@ def weight_of(said: Mapping[str, Any]) -> Weight:
 def names(white: object, black: object) -> str:
     """Both players."""
     return f"{white or 'White'} - {black or 'Black'}"
+
+
+def _number(ply: int) -> int:
+    """The number that players give it, where White has begun."""
+    return (ply + 1) // 2
 
 
 def move_text(ply: int, side: str, notation: str, legal: bool = True) -> str:
