@@ -14,7 +14,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -125,6 +125,8 @@ class Peripheral:
     written: list[tuple[str, bytes, str]] = field(default_factory=list)
     """Characteristic, bytes, and `request` (with response) or `command`."""
     connections: int = 0
+    sent: int = 0
+    """Bytes notified to somebody who had subscribed."""
     bluez: Bluez | None = field(default=None, repr=False)
     subscribed: set[str] = field(default_factory=set)
 
@@ -139,6 +141,7 @@ class Peripheral:
             return
         room = self.mtu - ATT_HEADER
         for piece in [data[:room]] if self.truncates else chunks(data, room):
+            self.sent += len(piece)
             self.bluez.notify(self, uuid, piece)
 
     def drop(self) -> None:
@@ -507,10 +510,12 @@ class BleBoard:
         self.device = device
         self.told = 0
         """How many observations have been played."""
+        self.now = 0.0
+        """The time of the last of them."""
+        self.pause: Callable[[float], Awaitable[None]] = lambda seconds: asyncio.sleep(seconds / speed)
         self._board = board
         self._channel = channel
         self._observations = [timed for timed in observations if not isinstance(timed[1], Senses | LinkState)]
-        self._speed = speed
         device.took = lambda uuid, data: self._say(board.take(data))
 
     @property
@@ -520,10 +525,9 @@ class BleBoard:
 
     async def play(self) -> None:
         """Play to the end."""
-        before = 0.0
         for at, observation in self._observations:
-            await asyncio.sleep((at - before) / self._speed)
-            before = at
+            await self.pause(at - self.now)
+            self.now = at
             await _until(lambda: self._board.listening and self._channel in self.device.subscribed)
             self._say(self._board.sense(observation))
             self.told += 1
