@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from conftest import free_port
+from brokers import free_port
 
 SYSTEMD = Path(__file__).parents[1] / "systemd"
 USERS = ("spectator", "screen", "arbiter", "gw-pi-a", "gw-pi-b")

@@ -14,6 +14,7 @@ import chess
 
 from gateway import capture, replay
 from gateway.draughts import Ply, Position
+from gateway.record import position_from_fen
 from gateway.registry import DRIVERS
 
 STARTED = "2026-05-01T10:00:00.000Z"
@@ -192,6 +193,17 @@ class Sitting:
         """Irregularity and state of all alerts of notice and above."""
         alerts = self.events("alert", end=end)
         return [(alert["irregularity"], alert["state"]) for alert in alerts if alert["severity"] != "info"]
+
+
+def from_position(fen: str, game: str = "chess", running: str | None = None, **more: Any) -> Sitting:
+    """A game that goes on from a position: the arbiter starts it, and then the clock of the side to move."""
+    position = position_from_fen("draughts" if game == "draughts" else "chess960", fen)
+    sitting = Sitting(game, position.placement(), **more)
+    sitting.command(0.3, "start_game", start_fen=fen)
+    if sitting.timed:
+        sitting.clock(0.5, running or position.turn)
+    sitting.t = 2.0
+    return sitting
 
 
 def chess_touches(board: chess.Board, move: chess.Move) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import aiomqtt
 import pytest
-from conftest import free_port, until
+from brokers import free_port, until
 
 from gateway import broker as broker_module
 from gateway.broker import BrokerError, EmbeddedBroker

@@ -9,7 +9,6 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-
 from judge import alert_faults, events_of, move_faults
 
 RULES = Path(__file__).parents[2] / "shared" / "rules"

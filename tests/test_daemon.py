@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from conftest import Mosquitto, Subscriber, subscribed, until
+from brokers import Mosquitto, Subscriber, subscribed, until
 from hall import Board, Process
 
 from gateway.config import BoardConfig, ClockConfig, TableConfig

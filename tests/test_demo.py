@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import urllib.request
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -17,7 +18,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from conftest import Subscriber, subscribed, until
+from brokers import Subscriber, subscribed, until
 
 from gateway.capture import Reader
 from gateway.config import BoardConfig, TableConfig
@@ -151,6 +152,14 @@ def left_behind(directory: Path) -> list[str]:
     return [*map(str, directory.iterdir()), *(line for line in commands.splitlines() if str(directory) in line)]
 
 
+def fetched(lines: str) -> bytes:
+    """The page whose address is among the lines."""
+    [address] = re.findall(r"http://\S+", lines)
+    with urllib.request.urlopen(address, timeout=10) as answer:
+        body: bytes = answer.read()
+    return body
+
+
 RETAINED = {
     "table/link": "v time board clock gateway driver serial battery last_frame since detail",
     "table/position": "v time fen turn orientation",
@@ -227,6 +236,7 @@ async def test_a_hall_beside_the_demo(tmp_path: Path) -> None:
     async with running(tmp_path, "--seconds", "30") as demo:
         await demo.announced()
         async with subscribed(demo.port) as subscriber:
+            page = await asyncio.to_thread(fetched, "\n".join(demo.lines))
             desk = Desk(subscriber, demo.port)
             await subscriber.until(lambda s: s.payloads("hall/table/2/event/move"), 20)
             assigned = await desk.ask("2", "assign", white="Somebody Else")
@@ -253,6 +263,7 @@ async def test_a_hall_beside_the_demo(tmp_path: Path) -> None:
     assert re.search(r"table 4  ALERT: White captured but left captured pieces on 23\.", "\n".join(demo.lines))
     assert re.search(r"table 1  1\.e4", "\n".join(demo.lines))
     assert "Received" in demo.lines[-2]
+    assert b"<html" in page
     assert [] == left_behind(tmp_path)
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from conftest import free_port
+from brokers import free_port
 from secured import USERS, Authority, Broker, needed
 
 from gateway import doctor

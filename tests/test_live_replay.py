@@ -12,7 +12,7 @@ from random import Random
 from typing import Any
 
 import chess
-from conftest import subscribed
+from brokers import subscribed
 
 from gateway import logs
 from gateway.capture import Reader

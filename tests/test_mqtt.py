@@ -13,7 +13,7 @@ from typing import Any
 
 import aiomqtt
 import pytest
-from conftest import Mosquitto, descriptors, subscribed, until
+from brokers import Mosquitto, descriptors, subscribed, until
 from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
 

@@ -8,7 +8,7 @@ import json
 import signal
 from pathlib import Path
 
-from conftest import Mosquitto, subscribed, until
+from brokers import Mosquitto, subscribed, until
 from hall import Board, Process
 
 from gateway.store import Store

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Mosquitto
+from brokers import Mosquitto
 
 from gateway.terminal.render import Frame, render
 from gateway.terminal.screen import look

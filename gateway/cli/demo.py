@@ -16,7 +16,7 @@ __all__ = ["add_arguments", "run"]
 
 OPENING = (
     "Four boards (simulated, but speaking a real board's bytes), the gateway that reads them and a broker of its own"
-    " are started.\nWithin a minute and a half seven things go wrong on the boards, and are put right."
+    " are started.\nWithin a minute and a half eight things go wrong on the boards and are put right."
 )
 
 
@@ -29,11 +29,13 @@ def run(arguments: argparse.Namespace) -> int:
 
 async def _demo(arguments: argparse.Namespace) -> Hall:
     stop = stopped_by_signals()
-    async with demo_hall() as broker:
+    async with demo_hall() as hall:
+        broker = hall.broker
         listen = f"mosquitto_sub -p {broker.port} -v -t '{broker.root}/#'"
-        address = f"{broker.host}:{broker.port}"
-        print(f"The same for programs, in another window: {listen}\n", flush=True)
-        frame = Frame("board-gateway demo", address, ("q quits", f"for programs: {listen}"))
+        print(f"The arbiter's page:  {hall.page}\nWhat programs get:   {listen}\n", flush=True)
+        frame = Frame(
+            "board-gateway demo", f"{broker.host}:{broker.port}", ("q quits", f"page: {hall.page}", f"raw: {listen}")
+        )
         return await shown(broker, frame, arguments, stop)
 
 

@@ -15,12 +15,12 @@ from typing import IO, Any, Literal, get_args
 
 from gateway import capture, logs
 from gateway.config import TableConfig, table_from
-from gateway.drivers import Hear, Lost, Port, SerialSettings, serial
 from gateway.errors import UsageError
 from gateway.events import GameKind, LinkState
 from gateway.link import Link, Told
 from gateway.ports import Keeper
 from gateway.registry import DRIVERS
+from gateway.ways import Ways
 
 GATEWAY = "record"
 FLUSH_S = 1.0
@@ -30,7 +30,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of this command."""
     boards = sorted(name for name, entry in DRIVERS.items() if entry.device == "board")
     parser.add_argument("--driver", required=True, choices=boards, metavar="NAME", help="`drivers` lists them")
-    parser.add_argument("--port", required=True, help="as in the configuration: a path, socket://HOST:PORT, usb:...")
+    parser.add_argument(
+        "--port", required=True, help="as in the configuration: a path, socket://HOST:PORT, usb:, hid:, ble:..."
+    )
     parser.add_argument("--game", choices=get_args(GameKind), default="chess", help="default: %(default)s")
     parser.add_argument("--bus-address", type=int, metavar="N", help="of a board on a bus")
     parser.add_argument("--regulations", metavar="NAME", help="what is played under, such as fide-blitz")
@@ -86,8 +88,19 @@ class Recording:
         self._link = Link(
             DRIVERS[table.board.driver], {table.board.bus_address: (table.id, table.game)}, options=table.board.options
         )
-        self.keeper = _keeper(table, self._link, self._tell, self._note)
+        board, entry = table.board, DRIVERS[table.board.driver]
+        name = f"{board.driver} on {board.port}"
+        self._ways = Ways()
+        targets, make = self._ways.to(entry, board.port, None, board.options, name)
+        self._keeper = Keeper(name, self._link, targets, make, self._tell, self._note)
         file.write(capture.header_line(capture.CaptureHeader(time.time(), GATEWAY, table)))
+
+    async def run(self) -> None:
+        """Record until cancelled. Raises what went wrong in the link, which is a bug."""
+        try:
+            await self._keeper.run()
+        finally:
+            await self._ways.close()
 
     def end(self) -> None:
         """Timers of a replay run to now. That we close the port is no news of the board."""
@@ -127,25 +140,6 @@ class Recording:
             self._file.write(capture.entry_line(entry))
 
 
-def _keeper(table: TableConfig, link: Link, tell: Any, note: Any) -> Keeper:
-    """The port, opened and kept open as the daemon does it."""
-    entry, board = DRIVERS[table.board.driver], table.board
-    settings = serial.with_options(entry.serial or SerialSettings(), dict(board.options))
-    finder = serial.Finder()
-
-    def make(target: str, hear: Hear, lost: Lost) -> Port:
-        return serial.port(target, settings, hear, lost)
-
-    return Keeper(
-        f"{board.driver} on {board.port}",
-        link,
-        lambda: finder.targets(board.port, None, entry.matches),
-        make,
-        tell,
-        note,
-    )
-
-
 async def _record(table: TableConfig, file: IO[str], seconds: float | None) -> Recording:
     recording = Recording(table, file)
     stop = asyncio.Event()
@@ -154,7 +148,7 @@ async def _record(table: TableConfig, file: IO[str], seconds: float | None) -> R
         loop.add_signal_handler(number, stop.set)
     if seconds is not None:
         loop.call_later(seconds, stop.set)
-    keeping = asyncio.create_task(recording.keeper.run())
+    keeping = asyncio.create_task(recording.run())
     try:
         while not stop.is_set() and not keeping.done():
             recording.flush()

@@ -8,28 +8,42 @@ import io
 import sys
 import tempfile
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
 from gateway import logs
-from gateway.config import BoardConfig, Config, MqttConfig, TableConfig
+from gateway.broker import ADDRESS, EmbeddedBroker
+from gateway.config import BoardConfig, Config, MqttConfig, TableConfig, WebConfig
 from gateway.daemon import Daemon
 from gateway.demo.board import PtyBoard
 from gateway.demo.desk import assign_players
 from gateway.demo.scripts import TABLES
+from gateway.webserver import WebError, WebServer
 
 GATEWAY = "demo"
 SEED = 1
+MQTT_PORT = 1883
+"""Where programs look first; another is taken if a broker is there already."""
+
+
+@dataclass(frozen=True, slots=True)
+class DemoHall:
+    """Where the hall can be seen."""
+
+    broker: MqttConfig
+    page: str
+    """The arbiter's page."""
 
 
 @contextlib.asynccontextmanager
-async def demo_hall() -> AsyncIterator[MqttConfig]:
-    """Run boards, gateway and broker for the length of the block; yield where to subscribe.
+async def demo_hall() -> AsyncIterator[DemoHall]:
+    """Run boards, gateway, broker and page for the length of the block.
 
     Raises:
         GatewayError: it cannot start, as when mosquitto is not installed.
     """
-    with contextlib.ExitStack() as stack:
+    async with contextlib.AsyncExitStack() as stack:
         directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="board-gateway-demo-")))
         # It would disturb the view, and is of interest only where the gateway has failed by a bug.
         log = io.StringIO()
@@ -37,21 +51,20 @@ async def demo_hall() -> AsyncIterator[MqttConfig]:
         boards = [PtyBoard(table, Random(f"{SEED} {table.id}")) for table in TABLES]
         for board in boards:
             stack.callback(board.close)
-        daemon = Daemon(_config(directory, [board.path for board in boards]))
+        broker = EmbeddedBroker(directory, MQTT_PORT)
+        await broker.start()
+        stack.push_async_callback(broker.stop)
+        mqtt = MqttConfig(ADDRESS, broker.port)
+        page = _page(mqtt.root, f"ws://{ADDRESS}:{broker.websockets}")
+        stack.callback(page.stop)
+        daemon = Daemon(_config(directory, mqtt, [board.path for board in boards]))
         await daemon.start()
-        broker = daemon.connection.config
-        desk = asyncio.create_task(assign_players(broker.host, broker.port, broker.root, TABLES))
-        try:
-            yield broker
-        finally:
-            desk.cancel()
-            await asyncio.gather(desk, return_exceptions=True)
-            await daemon.shut_down()
-            if daemon.failures:
-                print(log.getvalue(), file=sys.stderr)
+        stack.push_async_callback(_shut_down, daemon, log)
+        stack.push_async_callback(_end, asyncio.create_task(assign_players(mqtt.host, mqtt.port, mqtt.root, TABLES)))
+        yield DemoHall(mqtt, page.url)
 
 
-def _config(directory: Path, paths: list[str]) -> Config:
+def _config(directory: Path, mqtt: MqttConfig, paths: list[str]) -> Config:
     """What a hall would write into its configuration."""
     tables = tuple(
         TableConfig(
@@ -63,4 +76,25 @@ def _config(directory: Path, paths: list[str]) -> Config:
         )
         for table, path in zip(TABLES, paths, strict=True)
     )
-    return Config(GATEWAY, directory / "state", 1.0, MqttConfig(embedded=True), tables)
+    return Config(GATEWAY, directory / "state", 1.0, mqtt, tables)
+
+
+def _page(root: str, broker_url: str) -> WebServer:
+    """Serve the page where the documentation says, or on any port if something else is there."""
+    try:
+        server = WebServer(WebConfig(), root, broker_url)
+    except WebError:
+        server = WebServer(WebConfig(listen=f"{ADDRESS}:0"), root, broker_url)
+    server.start()
+    return server
+
+
+async def _shut_down(daemon: Daemon, log: io.StringIO) -> None:
+    await daemon.shut_down()
+    if daemon.failures:
+        print(log.getvalue(), file=sys.stderr)
+
+
+async def _end(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)

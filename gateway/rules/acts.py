@@ -270,7 +270,7 @@ def _left_behind(
     if _in_the_hand(fault, turn):
         since, wait = press.at, REMOVED_WAIT if seen.history.lost else IN_HAND
     elif fault.kind == "wrong_men_removed":
-        held = _in_the_reply(seen, fault, turn, HELD_QUICK) if _quick(seen) else 0.0
+        held = _in_the_reply(seen, fault, turn, HELD_QUICK if _quick(seen) or _cleared(fault, turn) else 0.0)
         since, wait = press.at, max(MAN_IN_HAND, held - press.at, seen.debounce(fault.kind))
     elif fault.kind == "piece_removed_without_capture" and turn.owner(fault.evidence["piece"]) != turn.side:
         held = _in_the_reply(seen, fault, turn, HELD_QUICK if _quick(seen) else HELD)
@@ -325,6 +325,11 @@ def _in_the_hand(fault: Fault, turn: Turn) -> bool:
     )
 
 
+def _cleared(fault: Fault, turn: Turn) -> bool:
+    """Whether the capture itself has been cleared away rightly: then the opponent has begun to reply, more likely."""
+    return not any(str(square) in turn.stands for square in fault.evidence["captured"])
+
+
 def _quick(seen: Situation) -> bool:
     return not seen.in_force.endswith("standard")
 
@@ -336,16 +341,6 @@ def _in_the_reply(seen: Situation, fault: Fault, turn: Turn, held: float) -> flo
         return 0.0
     replies = replace(turn, before=seen.record.position).legal
     return lift.at + held if any(next(iter(change)) == lift.square for _, change in replies) else 0.0
-
-
-def _for_the_reply(seen: Situation, fault: Fault, press: Press, turn: Turn) -> bool:
-    """Whether the capture is cleared away rightly, and the one man too many that is gone was lifted for the reply."""
-    if len(fault.squares) != 1 or turn.owner(turn.expected[fault.squares[0]]) != turn.other:
-        return False
-    if any(str(square) in turn.stands for square in fault.evidence["captured"]):
-        return False
-    lift = next((t for t in reversed(seen.history.touches) if t.square == fault.squares[0] and t.now is None), None)
-    return lift is not None and press.at - lift.at < EARLY_LIFT
 
 
 def _stale(seen: Situation, fault: Fault, turn: Turn) -> bool:
@@ -385,20 +380,11 @@ def _fair(seen: Situation, fault: Fault, press: Press, turn: Turn) -> bool:
     """Guards of faults that are about what stands rather than about the move."""
     if _stale(seen, fault, turn):
         return False
-    if fault.kind == "wrong_men_removed":
-        return not _for_the_reply(seen, fault, press, turn)
     if fault.kind not in OF_THE_BOARD:
         return True
     if seen.clock.running == "none" or _doubted(seen, fault, turn):
         return False
-    if fault.kind == "piece_removed_without_capture":
-        square = fault.squares[0]
-        if seen.history.unreliable(square):
-            return False
-        lift = seen.history.lifts.get(square)
-        theirs = turn.owner(fault.evidence["piece"]) == turn.other
-        return not (theirs and lift is not None and press.at - lift.at < EARLY_LIFT)
-    return True
+    return fault.kind != "piece_removed_without_capture" or not seen.history.unreliable(fault.squares[0])
 
 
 # --- plies in the record ----------------------------------------------------------------------------------------
@@ -564,7 +550,7 @@ def _in_hand(turn: Turn, running: Side) -> dict[Square, Piece]:
         mine = turn.owner(piece) == running
         if not (mine or square in capturable):
             continue
-        if mine and any(turn.same(piece, seen) for seen in placed):
+        if any(turn.same(piece, seen) for seen in placed):
             continue
         held[square] = piece
     return held

@@ -15,7 +15,7 @@ import pytest
 import pytest_asyncio
 import structlog
 from bleak.backends.bluezdbus.version import BlueZFeatures
-from conftest import Mosquitto, descriptors, subscribed, until
+from brokers import Mosquitto, descriptors, subscribed, until
 from dbus_fast import BusType, Message
 from dbus_fast.aio import MessageBus
 from hall import Process

@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from conftest import until
+from brokers import until
 
 from gateway.drivers import Ble
 from gateway.events import BoardDump, FieldUpdate, FrameRejected, LinkState, Observation

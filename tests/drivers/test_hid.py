@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import descriptors, until
+from brokers import descriptors, until
 
 from gateway.drivers import Ble, Hid
 from gateway.drivers.hid import Device, HidPort, devices, targets

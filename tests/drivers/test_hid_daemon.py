@@ -9,7 +9,7 @@ import tty
 from pathlib import Path
 
 import pytest
-from conftest import Mosquitto, subscribed
+from brokers import Mosquitto, subscribed
 
 from gateway.config import BoardConfig, Config, MqttConfig, TableConfig
 from gateway.daemon import Daemon

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from conftest import descriptors, until
+from brokers import descriptors, until
 
 from gateway import ports as ports_module
 from gateway.drivers import SerialSettings, Usb

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import chess.pgn
 import pytest
-from playing import messages, played
+from recital import messages, played
 
 from gateway import pdn
 from gateway.events import GameKind

@@ -20,7 +20,7 @@ import aiomqtt
 import pytest
 import pytest_asyncio
 import structlog
-from conftest import Subscriber, until
+from brokers import Subscriber, until
 from hall import Board, Process
 from secured import USERS, Authority, Broker, needed
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Mosquitto, free_port
+from brokers import Mosquitto, free_port
 from playing import Hall, Seat
 
 from gateway.config import WebConfig

@@ -6,7 +6,7 @@ import asyncio
 from pathlib import Path
 
 import aiomqtt
-from conftest import free_port
+from brokers import free_port
 
 from gateway.broker import EmbeddedBroker
 
