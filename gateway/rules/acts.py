@@ -73,8 +73,6 @@ AT_THE_PRESS = frozenset({"moved_out_of_turn", "opponent_piece_moved", "piece_on
 """A press ends the wait for these."""
 OF_THE_BOARD = AT_THE_PRESS | {"displaced_piece", "piece_removed_without_capture", "extra_piece"}
 """About what stands, whether or not somebody completed a turn by it."""
-EARLY_LIFT = 0.9
-"""Seconds before the press in which the opponent may have lifted his piece, to reply at once."""
 MAN_IN_HAND = 1.8
 """Seconds after the press for which a man too many that is gone may be the opponent's, in his hand for the reply."""
 IN_HAND = 5.0
@@ -181,7 +179,7 @@ class Acts:
             later = [touch.at for touch in seen.history.touched_since(press.at) if touch.now is not None]
             turn, since = replace(now, stands={**stands, **_lifted_since(seen, press, now)}), max([since, *later])
         fault = self._explain(turn)
-        if fault is not None and fault.kind != "displaced_piece" and _fair(seen, fault, press, turn):
+        if fault is not None and fault.kind != "displaced_piece" and _fair(seen, fault, turn):
             yield from _left_behind(seen, game, fault, turn, press, since)
 
     def _standing(self, seen: Situation, game: Game) -> Iterator[Finding]:
@@ -376,7 +374,7 @@ def _doubted(seen: Situation, fault: Fault, turn: Turn) -> bool:
     )
 
 
-def _fair(seen: Situation, fault: Fault, press: Press, turn: Turn) -> bool:
+def _fair(seen: Situation, fault: Fault, turn: Turn) -> bool:
     """Guards of faults that are about what stands rather than about the move."""
     if _stale(seen, fault, turn):
         return False
