@@ -158,7 +158,7 @@ UNSHRUNK = (Phase.explicit, Phase.generate)
     [(game, CLASSIC) for game in GAMES] + [(game, OCCUPANCY) for game in ("chess", "draughts")],
     ids=lambda value: value if isinstance(value, str) else value.senses,
 )
-@settings(max_examples=8, deadline=None, derandomize=True, phases=UNSHRUNK)
+@settings(max_examples=5, deadline=None, derandomize=True, phases=UNSHRUNK)
 @given(seed=st.integers(0, 10**6))
 def test_a_tidy_game_comes_back_as_itself(game: Any, model: BoardModel, seed: int) -> None:
     """Lifted, taken away, set down, pressed: every ply, none wrong in between, and nobody is troubled."""
