@@ -179,6 +179,10 @@ class Acts:
             later = [touch.at for touch in seen.history.touched_since(press.at) if touch.now is not None]
             turn, since = replace(now, stands={**stands, **_lifted_since(seen, press, now)}), max([since, *later])
         fault = self._explain(turn)
+        if fault is not None and fault.kind in OF_THE_BOARD:
+            # One piece carried against the rules is likelier than a lost report and a piece that is gone besides.
+            plain = self._explain(replace(turn, stands=_left_at(seen, press, seen.pieces)))
+            fault = plain if plain is not None and plain.kind == "illegal_move" else fault
         if fault is not None and fault.kind != "displaced_piece" and _fair(seen, fault, turn):
             yield from _left_behind(seen, game, fault, turn, press, since)
 
