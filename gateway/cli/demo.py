@@ -32,7 +32,9 @@ async def _demo(arguments: argparse.Namespace) -> Hall:
     async with demo_hall() as hall:
         broker = hall.broker
         listen = f"mosquitto_sub -p {broker.port} -v -t '{broker.root}/#'"
-        print(f"The arbiter's page:  {hall.page}\nWhat programs get:   {listen}\n", flush=True)
+        print(
+            f"The arbiter's page:  {hall.page} (any initials, no account)\nWhat programs get:   {listen}\n", flush=True
+        )
         frame = Frame(
             "board-gateway demo", f"{broker.host}:{broker.port}", ("q quits", f"page: {hall.page}", f"raw: {listen}")
         )

@@ -19,6 +19,7 @@ from gateway.daemon import Daemon
 from gateway.demo.board import PtyBoard
 from gateway.demo.desk import assign_players
 from gateway.demo.scripts import TABLES
+from gateway.terminal.listen import end
 from gateway.webserver import WebError, WebServer
 
 GATEWAY = "demo"
@@ -60,7 +61,7 @@ async def demo_hall() -> AsyncIterator[DemoHall]:
         daemon = Daemon(_config(directory, mqtt, [board.path for board in boards]))
         await daemon.start()
         stack.push_async_callback(_shut_down, daemon, log)
-        stack.push_async_callback(_end, asyncio.create_task(assign_players(mqtt.host, mqtt.port, mqtt.root, TABLES)))
+        stack.push_async_callback(end, asyncio.create_task(assign_players(mqtt.host, mqtt.port, mqtt.root, TABLES)))
         yield DemoHall(mqtt, page.url)
 
 
@@ -93,8 +94,3 @@ async def _shut_down(daemon: Daemon, log: io.StringIO) -> None:
     await daemon.shut_down()
     if daemon.failures:
         print(log.getvalue(), file=sys.stderr)
-
-
-async def _end(task: asyncio.Task[None]) -> None:
-    task.cancel()
-    await asyncio.gather(task, return_exceptions=True)

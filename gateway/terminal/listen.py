@@ -15,6 +15,7 @@ from gateway.terminal.view import Hall, Told
 KEEPALIVE_S = 5
 CONNECT_S = 5.0
 AGAIN_S = (0.5, 5.0)
+CANCEL_AGAIN_S = 0.5
 BACKLOG = 10_000
 """A hall's retained state comes at once; it is no sign of trouble."""
 
@@ -48,3 +49,13 @@ async def listen(hall: Hall, source: MqttConfig, say: Say) -> None:
             hall.lost(str(error) or "no answer", time.time())
         await asyncio.sleep(pause)
         pause = min(pause * 2, AGAIN_S[1])
+
+
+async def end(task: asyncio.Task[None]) -> None:
+    """Cancel a task that holds such a connection, and wait for its end.
+
+    `asyncio.wait_for` of Python 3.11, which aiomqtt uses, loses a cancellation that comes together with its result.
+    """
+    while not task.done():
+        task.cancel()
+        await asyncio.wait([task], timeout=CANCEL_AGAIN_S)

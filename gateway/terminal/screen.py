@@ -13,7 +13,7 @@ import tty
 from collections.abc import Callable, Iterator, Mapping
 
 from gateway.config import MqttConfig
-from gateway.terminal.listen import listen
+from gateway.terminal.listen import end, listen
 from gateway.terminal.render import Frame, render
 from gateway.terminal.text import Look
 from gateway.terminal.view import Hall, Told
@@ -52,8 +52,7 @@ async def show(source: MqttConfig, frame: Frame, stop: asyncio.Event, plain: boo
             with _screen(stop):
                 await _paint(hall, frame, stop, listener)
     finally:
-        listener.cancel()
-        await asyncio.gather(listener, return_exceptions=True)
+        await end(listener)
     return hall
 
 
