@@ -196,7 +196,7 @@ def test_a_result_is_told(teller: Teller) -> None:
     """With what ended the game."""
     teller.table("1", phase="ended", result="0-1", reason="kings_signal")
 
-    assert "0-1 shown with the kings"[:19] in teller.screen()
+    assert "0-1 by the kings" in teller.screen()
 
 
 # --- how it is laid out ------------------------------------------------------------------------------------------

@@ -17,11 +17,11 @@ RETRACTED: Final = {
 ENDED: Final = {
     "checkmate": "mate",
     "stalemate": "stalemate",
-    "no_moves": "no move is left",
-    "no_pieces": "no piece is left",
-    "kings_signal": "shown with the kings",
+    "no_moves": "no move left",
+    "no_pieces": "no piece left",
+    "kings_signal": "by the kings",
     "command": "by the arbiter",
-    "set_up_again": "set up again without a result",
+    "set_up_again": "set up again",
 }
 
 
