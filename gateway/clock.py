@@ -12,12 +12,14 @@ from typing import Any, Literal
 
 from gateway.config import WhiteSide
 from gateway.events import OTHER, ClockSide, ClockTimes, Readings, Side
+from gateway.time_control import TimeControl
 
 Change = Literal["started", "pressed", "stopped", "set", "flag", "connected", "disconnected"]
 Running = Literal["white", "black", "both", "none"]
 
 FRESH = 3.0
 """Seconds for which a report says what the clock shows now."""
+UNKNOWN = TimeControl.parse("?")
 STEP = 1.0
 """A reading changed by this much while nothing ran, or rose by more without a press, was set by hand."""
 
@@ -88,8 +90,8 @@ class Clock:
 
     # --- reports ------------------------------------------------------------------------------------------------
 
-    def take(self, times: ClockTimes, at: float) -> list[ClockChange]:
-        """Take one report; return what it changed, in order."""
+    def take(self, times: ClockTimes, at: float, control: TimeControl = UNKNOWN) -> list[ClockChange]:
+        """Take one report; return what it changed, in order. `control` tells what the clock gives by itself."""
         if times.left_is_white is not None:
             self.white_side, self.fixed = ("left" if times.left_is_white else "right"), True
         before, report = self.report, self._read(times, at)
@@ -97,7 +99,7 @@ class Clock:
         if not self.connected or before is None:
             self.connected = True
             return [ClockChange("connected", None, report)]
-        return list(_changes(before, report))
+        return list(_changes(before, report, control))
 
     def gone(self) -> list[ClockChange]:
         """The clock is no longer there."""
@@ -186,7 +188,7 @@ class Clock:
         self.report = Report(at, white, black, running, frozenset(flags), lever, battery_low, counter)
 
 
-def _changes(before: Report, report: Report) -> Iterator[ClockChange]:
+def _changes(before: Report, report: Report, control: TimeControl) -> Iterator[ClockChange]:
     for side in ("white", "black"):
         if side in report.flags and side not in before.flags:
             yield ClockChange("flag", side, report)
@@ -198,7 +200,7 @@ def _changes(before: Report, report: Report) -> Iterator[ClockChange]:
             yield ClockChange("stopped", was, report)
         else:
             yield ClockChange("started", now, report)
-    elif _was_set(before, report):
+    elif _was_set(before, report, control):
         yield ClockChange("set", None, report)
 
 
@@ -206,9 +208,19 @@ def _one(running: Running) -> Side | None:
     return running if running == "white" or running == "black" else None
 
 
-def _was_set(before: Report, report: Report) -> bool:
-    """Whether somebody changed a reading: any change while nothing runs, a rise while one does."""
+def _was_set(before: Report, report: Report, control: TimeControl) -> bool:
+    """Whether somebody changed a reading: any change while nothing runs, a rise that the clock did not give itself."""
     rises = (report.white - before.white, report.black - before.black)
     if report.running == "none":
         return any(abs(rise) >= STEP for rise in rises)
-    return any(rise > STEP for rise in rises)
+    return any(rise > STEP for rise in rises) and not _given(rises, report.running, control)
+
+
+def _given(rises: tuple[float, float], running: Running, control: TimeControl) -> bool:
+    """Whether both players pressed since the report before, each to his increment; or a new period has begun."""
+    bonus = max((period.increment for period in control.periods), default=0)
+    runs, rests = rises if running == "white" else rises[::-1]
+    if 0 < rests <= bonus + STEP and runs <= bonus + STEP:
+        return True
+    added = [period.seconds for period in control.periods[1:]]
+    return any(abs(rise - seconds) <= bonus + FRESH for rise in rises for seconds in added)

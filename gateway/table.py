@@ -209,7 +209,7 @@ class Table:
             case BoardDump(pieces):
                 self._dump(pieces)
             case ClockTimes():
-                self._clock_changes(self.clock.take(observation, self.at))
+                self._clock_changes(self.clock.take(observation, self.at, self._control))
             case ClockAbsent():
                 self._clock_changes(self.clock.gone())
             case LinkState(device, up, detail):
@@ -679,6 +679,11 @@ class Table:
         """`setup`, `play`, `suspended` or `ended`, as published."""
         return self.game.phase if self.game else "setup"
 
+    @property
+    def _control(self) -> TimeControl:
+        """That of the game in play or the last one; without a game the table's."""
+        return TimeControl.parse(self.game.time_control if self.game else self.time_control)
+
     def _situation(self) -> Situation:
         return Situation(
             at=self.at,
@@ -686,7 +691,7 @@ class Table:
             config=self.config,
             game_kind=self.game_kind,
             regulations=self.regulations,
-            time_control=TimeControl.parse(game.time_control if (game := self.game) else self.time_control),
+            time_control=self._control,
             assigned=self.assigned,
             board=self.board,
             clock=self.clock,

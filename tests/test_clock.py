@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from gateway.clock import Clock
 from gateway.config import WhiteSide
 from gateway.events import ClockTimes, Readings
+from gateway.time_control import TimeControl
 
 
 def times(left: float, right: float, running: Any = None, **more: Any) -> ClockTimes:
@@ -51,6 +52,28 @@ def changes(*reports: ClockTimes, white_side: WhiteSide = "left") -> list[tuple[
 def test_what_a_report_changes(expected: list[tuple[str, str | None]], reports: list[ClockTimes]) -> None:
     """Started: whose clock runs; pressed: who pressed; stopped: whose was running; flag: who fell."""
     assert expected == changes(*reports)
+
+
+@pytest.mark.parametrize(
+    ("expected", "control", "before", "after"),
+    [
+        ([], "180+2", (151, 165), (152, 167)),
+        (["set"], "180", (151, 165), (152, 167)),
+        (["set"], "180+2", (151, 165), (271, 165)),
+        (["set"], "180+2", (151, 165), (151, 285)),
+        ([], "40/5400+30:1800+30", (1, 165), (1800, 165)),
+        ([], "40/5400+30:1800+30", (20, 165), (1850, 165)),
+    ],
+)
+def test_what_the_clock_gives_by_itself_was_not_set(
+    expected: list[str], control: str, before: tuple[float, float], after: tuple[float, float]
+) -> None:
+    """Two presses between two reports bring both their increment; a new period brings its time."""
+    clock = Clock("left")
+    clock.take(times(*before, "left"), 0.0)
+    found = clock.take(times(*after, "left"), 1.0, TimeControl.parse(control))
+
+    assert expected == [change.change for change in found]
 
 
 def test_white_may_sit_at_the_right_half() -> None:
