@@ -78,6 +78,8 @@ MAN_IN_HAND = 1.8
 IN_HAND = 5.0
 """Seconds after the press for which a player who has not moved may still have his own piece in the hand. Where the
 board has lost a report before, it may have lost the landing."""
+DOUBTED = 6.0
+"""Seconds for which a board that has lost reports must go on showing a fault: most replies clear up what was lost."""
 HELD = 3.4
 HELD_QUICK = 5.0
 """Seconds for which a piece that was lifted before the opponent's press is held until it is moved, and in rapid and
@@ -270,13 +272,15 @@ def _left_behind(
     base = press.ply if press.turn == press.side else press.ply - 1
     wait = 0.0 if fault.kind in AT_THE_PRESS else None
     if _in_the_hand(fault, turn):
-        since, wait = press.at, REMOVED_WAIT if seen.history.lost else IN_HAND
+        since, wait = press.at, REMOVED_WAIT if seen.history.lossy else IN_HAND
     elif fault.kind == "wrong_men_removed":
         held = _in_the_reply(seen, fault, turn, HELD_QUICK if _quick(seen) or _cleared(fault, turn) else 0.0)
         since, wait = press.at, max(MAN_IN_HAND, held - press.at, seen.debounce(fault.kind))
     elif fault.kind == "piece_removed_without_capture" and turn.owner(fault.evidence["piece"]) != turn.side:
         held = _in_the_reply(seen, fault, turn, HELD_QUICK if _quick(seen) else HELD)
         since, wait = press.at, max(REPLY_IN_HAND, held - press.at, seen.debounce(fault.kind))
+    if seen.history.lossy and seen.board.pieces_known:
+        wait = max(wait or 0.0, DOUBTED, seen.debounce(fault.kind))
     key = _key(fault, base + 1, press.at)
     settled = any(told.key == key and told.kind == fault.kind and not told.open for told in seen.told)
     if settled and fault.kind not in OF_THE_BOARD:

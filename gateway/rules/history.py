@@ -100,8 +100,8 @@ class History:
         """The last plies recognised, also those that were taken back since."""
         self.silent: dict[Square, float] = {}
         """Squares that the game has changed without their saying so, and when they spoke last: a report was lost."""
-        self.lost = 0
-        """Reports that this board is known to have lost."""
+        self.lossy = False
+        """This board is known to have lost a report: a square was still silent when the next ply came."""
         self.dropouts: dict[Square, int] = {}
         self.stopped_at: float | None = None
         """When both clocks were last stopped."""
@@ -153,6 +153,7 @@ class History:
     def _listen(self, played: Played, seen: Situation) -> None:
         """Note which squares of a ply have not reported it: where it began, where it ended, and on the way."""
         differing, board = seen.differing, seen.board
+        self.lossy |= bool(self.unheard(board))
         if not differing:
             return
         index, own = board.geometry.index, board.white if played.side == "white" else board.black
@@ -163,7 +164,6 @@ class History:
             bit = index[square]
             if differing >> bit & 1 and (own >> bit & 1) != (square == played.target):
                 self.silent[square] = board.changed_at[bit]
-                self.lost += 1
 
     def _clock(self, seen: Situation) -> None:
         report = seen.clock.report
@@ -225,7 +225,7 @@ class History:
             "reports": [_plain(report) for report in self.reports],
             "played": [list(astuple(ply)) for ply in self.played],
             "silent": dict(self.silent),
-            "lost": self.lost,
+            "lossy": self.lossy,
             "dropouts": dict(self.dropouts),
             "times": [self.stopped_at, self.runs_since, self.link_up_at, self.game_at],
         }
@@ -244,7 +244,7 @@ class History:
         )
         self.reports = deque((_report(item) for item in state["reports"]), REPORTS)
         self.played = deque((Played(*item) for item in state["played"]), PLIES)
-        self.silent, self.lost = dict(state["silent"]), state["lost"]
+        self.silent, self.lossy = dict(state["silent"]), state["lossy"]
         self.dropouts = dict(state["dropouts"])
         self.stopped_at, self.runs_since, self.link_up_at, self.game_at = state["times"]
 
