@@ -62,7 +62,8 @@ class Station:
         outcomes = self.advance(at)
         events, reply = self.arbiter.command(command, at)
         resend = None
-        if command.name == "resend" and reply.ok:
+        # A repeated id is answered alike, and nothing is done: no event follows.
+        if command.name == "resend" and reply.ok and events:
             resend = Resend(*(command.arguments[key] for key in ("stream", "from_seq", "to_seq")))
         answer = reply_message(self.root, self.table.config.id, reply, response_topic)
         return [*outcomes, Outcome(at, events, self.topics.changed(at), answer, resend)]
