@@ -98,8 +98,9 @@ class History:
         self.reports: deque[Report] = deque(maxlen=REPORTS)
         self.played: deque[Played] = deque(maxlen=PLIES)
         """The last plies recognised, also those that were taken back since."""
-        self.silent: dict[Square, float] = {}
-        """Squares that the game has changed without their saying so, and when they spoke last: a report was lost."""
+        self.silent: dict[Square, tuple[int, float]] = {}
+        """Squares that the game has changed without their saying so, by which ply, and when they spoke last: a report
+        was lost."""
         self.lossy = False
         """This board is known to have lost a report: a square was still silent when the next ply came."""
         self.dropouts: dict[Square, int] = {}
@@ -153,6 +154,7 @@ class History:
     def _listen(self, played: Played, seen: Situation) -> None:
         """Note which squares of a ply have not reported it: where it began, where it ended, and on the way."""
         differing, board = seen.differing, seen.board
+        self.silent = {square: said for square, said in self.silent.items() if said[0] < played.ply}
         self.lossy |= bool(self.unheard(board))
         if not differing:
             return
@@ -163,7 +165,7 @@ class History:
         for square in {played.origin, played.target, *way}:
             bit = index[square]
             if differing >> bit & 1 and (own >> bit & 1) != (square == played.target):
-                self.silent[square] = board.changed_at[bit]
+                self.silent[square] = played.ply, board.changed_at[bit]
 
     def _clock(self, seen: Situation) -> None:
         report = seen.clock.report
@@ -204,7 +206,8 @@ class History:
 
     def unheard(self, board: Observed) -> list[Square]:
         """Squares whose last report is out of date by the game, and was not followed by another."""
-        return [square for square, at in self.silent.items() if board.changed_at[board.geometry.index[square]] == at]
+        index, changed = board.geometry.index, board.changed_at
+        return [square for square, (_, at) in self.silent.items() if changed[index[square]] == at]
 
     def swept(self, squares: set[Square]) -> bool:
         """Whether three or more of these squares changed within 0.3 s: a sleeve, not a hand that moves a piece."""
@@ -224,7 +227,7 @@ class History:
             ],
             "reports": [_plain(report) for report in self.reports],
             "played": [list(astuple(ply)) for ply in self.played],
-            "silent": dict(self.silent),
+            "silent": {square: list(said) for square, said in self.silent.items()},
             "lossy": self.lossy,
             "dropouts": dict(self.dropouts),
             "times": [self.stopped_at, self.runs_since, self.link_up_at, self.game_at],
@@ -244,7 +247,8 @@ class History:
         )
         self.reports = deque((_report(item) for item in state["reports"]), REPORTS)
         self.played = deque((Played(*item) for item in state["played"]), PLIES)
-        self.silent, self.lossy = dict(state["silent"]), state["lossy"]
+        self.silent = {square: (ply, at) for square, (ply, at) in state["silent"].items()}
+        self.lossy = state["lossy"]
         self.dropouts = dict(state["dropouts"])
         self.stopped_at, self.runs_since, self.link_up_at, self.game_at = state["times"]
 
