@@ -13,7 +13,7 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -329,11 +329,12 @@ class LiveTable:
             self._held_bytes = 0
             return
         self._up.add(state.device)
-        # What it said before it was known to be the right device belongs to the table now.
+        # What it said before it was known to be the right device belongs to the table now, and from now on: a capture
+        # does not go back in time.
         held, self._held = [each for each in self._held if _device(each) == state.device], deque()
         self._held_bytes = 0
         for entry in held:
-            self._write(entry)
+            self._write(replace(entry, t=at))
 
     def _begin_capture(self, at: float) -> None:
         self._capture_at = at
