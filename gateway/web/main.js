@@ -15,6 +15,8 @@ import { Frame } from './views/frame.js';
 import { Login } from './views/login.js';
 
 const TICK = 250;
+/** Milliseconds from one drawing to the next: sixty tables of blitz change something in every frame of a screen. */
+const APART = 40;
 const PUBLIC_TOPICS = ['table/+/link', 'table/+/position', 'table/+/clock', 'table/+/game', 'gateway/+/status'];
 const ARBITER_TOPICS = ['gateway/+/health', 'arbiter/+/alerts', 'arbiter/+/board', 'arbiter/+/event/alert', 'arbiter/+/reply'];
 
@@ -33,8 +35,9 @@ class App {
     this.flood = new Flood();
     this.calls = new Calls();
     this.sound = new Sound();
-    this.dirty = new Set();
+    this.changes = nothingChanged();
     this.drawing = false;
+    this.drawnAt = 0;
     this.checking = false;
     const spectator = location.hash.startsWith('#/public');
     const topics = [...PUBLIC_TOPICS, ...(spectator ? [] : ARBITER_TOPICS)].map((topic) => `${settings.root}/${topic}`);
@@ -54,7 +57,7 @@ class App {
     this.router = new Router(() => this.show());
     this.frame = new Frame(this);
     this.keys = new Keys(this);
-    setInterval(() => this.touch(null), TICK);
+    setInterval(() => this.#tick(), TICK);
     document.addEventListener('visibilitychange', () => this.touch());
   }
 
@@ -126,8 +129,15 @@ class App {
   #take(topic, text, retained) {
     const about = this.hall.take(topic, text, retained, now());
     if (about?.reply) this.commands.reply(about.reply);
-    else if (about?.table) this.touch(about.table.id);
-    else if (about?.gateway) this.touch();
+    if (!about?.table) return;
+    this.changes.tables.add(about.table.id);
+    if (topic.includes('/alerts')) this.changes.alerts = true;
+    this.#draw();
+  }
+
+  #tick() {
+    this.changes.tick = true;
+    this.#draw();
   }
 
   #linkChanged(state) {
@@ -148,18 +158,32 @@ class App {
     this.touch();
   }
 
-  /** Have this table drawn again in the next frame; nothing said: everything; null: only what time has changed. */
-  touch(table = 'all') {
-    if (table !== null) this.dirty.add(table);
+  /** Have everything drawn again. */
+  touch() {
+    this.changes.all = true;
+    this.#draw();
+  }
+
+  /** One drawing for all that came since the last, in the next frame but never sooner than `APART` after that one. */
+  #draw() {
     if (this.drawing) return;
     this.drawing = true;
-    requestAnimationFrame(() => {
-      this.drawing = false;
-      const { dirty } = this;
-      this.dirty = new Set();
-      this.frame.draw(dirty, this.look(now()));
-    });
+    const wait = Math.max(0, this.drawnAt + APART - performance.now());
+    setTimeout(() => requestAnimationFrame(() => this.#paint()), wait);
   }
+
+  #paint() {
+    this.drawing = false;
+    this.drawnAt = performance.now();
+    const { changes } = this;
+    this.changes = nothingChanged();
+    this.frame.draw(changes, this.look(now()));
+  }
+}
+
+/** What is to be drawn: tables by id, what depends on alerts, what time alone has changed, or everything. */
+function nothingChanged() {
+  return { tables: new Set(), alerts: false, tick: false, all: false };
 }
 
 const settings = await (await fetch('hall.json')).json();

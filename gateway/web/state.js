@@ -189,14 +189,14 @@ export class Hall {
    * The clock as it may be shown: readings in seconds, whose runs, whether the page may count on, and how old it is.
    * `null` where the table has none.
    */
-  clock(table, at) {
+  clock(table, at, presence = this.presence(table, at)) {
     const heard = table.heard.clock;
     if (!heard) return null;
     const { white, black, running, flags } = heard.value;
     const age = this.age(table, 'clock', at);
     const fresh =
       heard.session === this.session && heard.lateness <= LATE && at - heard.at < STALE && age < STALE + LATE;
-    const here = this.presence(table, at).state === 'live' && table.value('link')?.clock === 'up';
+    const here = presence.state === 'live' && table.value('link')?.clock === 'up';
     const ticks = running !== 'none' && fresh && here;
     // A clock that stands, or has come to its end, needs no news to be right; one that counts does.
     const counts = running !== 'none' && !flags.length && heard.value[running] > 0;

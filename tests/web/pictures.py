@@ -15,7 +15,7 @@ from typing import Any
 
 from playing import Scene, simulated_seat
 from playwright.sync_api import sync_playwright
-from stage import PHONE, WALL, Stage, chromium, log_in
+from stage import CHROMIUM_ARGUMENTS, PHONE, WALL, Stage, chromium, log_in
 
 FOLDER = Path(__file__).parents[2] / "docs" / "pictures"
 TABLES = 60
@@ -117,7 +117,7 @@ def main() -> None:
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as directory, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=chromium(), args=CHROMIUM_ARGUMENTS)
         stage = Stage(Path(directory), browser)
         hall(stage)
         for size, options in ((PHONE, SHARP), (WALL, {})):

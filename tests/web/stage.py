@@ -25,6 +25,8 @@ sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not 
 PHONE = {"width": 390, "height": 844}
 WALL = {"width": 1920, "height": 1080}
 WAIT_MS = 8000
+# Root has no sandbox, and containers have too little shared memory for the browser.
+CHROMIUM_ARGUMENTS = ["--no-sandbox", "--disable-dev-shm-usage"]
 
 # Counts oscillators instead of making a noise, and keeps what the policy refused.
 SPY = """
@@ -56,7 +58,7 @@ def browser() -> Iterator[Any]:
     """One browser for the tests of a module, which must not be asynchronous: playwright runs a loop of its own."""
     path = chromium()
     with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=path, args=CHROMIUM_ARGUMENTS)
         yield browser
         browser.close()
 

@@ -21,7 +21,7 @@ export class AlertsView {
     this.taps = new Taps(place, this.places, (key) => this.#tapped(key));
   }
 
-  draw(dirty, look) {
+  draw(changes, look) {
     if (!this.taps.frozen) this.frozen = null;
     else this.frozen ??= this.shown;
     const { t } = this.app.words;

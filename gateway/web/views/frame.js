@@ -41,11 +41,14 @@ export class Frame {
     this.view = new View(this.app, place, argument);
   }
 
-  draw(dirty, look) {
-    this.strip.draw(look);
-    this.view?.draw(dirty, look);
+  draw(changes, look) {
+    const whole = changes.tick || changes.alerts || changes.all;
+    if (whole) this.strip.draw(look);
+    // Only the hall and a table show moves at once; what the others show is no older than a tick.
+    if (whole || this.view?.shows?.(changes.tables)) this.view?.draw(changes, look);
+    if (!whole) return;
     this.sheet.draw(look);
-    this.#nav();
+    if (changes.all) this.#nav();
     this.curtain.hidden = !this.app.checking;
     if (this.app.checking) this.curtain.textContent = this.app.words.t('checking');
     document.body.classList.toggle('blind', !look.hears);

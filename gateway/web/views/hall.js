@@ -35,9 +35,13 @@ export class HallView {
     removeEventListener('resize', this.resized);
   }
 
-  draw(dirty, look) {
+  shows() {
+    return true;
+  }
+
+  draw({ tables, tick, alerts, all }, look) {
     const { hall, words } = this.app;
-    if (hall.tables.size !== this.tiles.size || dirty.has('all')) this.#keep();
+    if (hall.tables.size !== this.tiles.size || all) this.#keep();
     this.title.textContent = words.t('hall.label');
     this.empty.hidden = this.tiles.size > 0;
     this.empty.textContent = words.t('hall.empty');
@@ -45,8 +49,9 @@ export class HallView {
     for (const item of look.items) {
       if (item.severity !== 'gone' && !worst.has(item.table)) worst.set(item.table, item);
     }
-    for (const [id, tile] of this.tiles) tile.tick(hall.tables.get(id), worst.get(id), look.at);
-    for (const id of dirty.has('all') ? this.tiles.keys() : dirty) this.waiting.add(id);
+    const timed = tick || alerts || all ? this.tiles.keys() : tables;
+    for (const id of timed) this.tiles.get(id)?.tick(hall.tables.get(id), worst.get(id), look.at);
+    for (const id of all ? this.tiles.keys() : tables) this.waiting.add(id);
     this.#work();
   }
 
@@ -60,7 +65,13 @@ export class HallView {
       if (table && this.tiles.get(id)?.show(table, this.boards)) made++;
       if (made >= NEW_BOARDS || performance.now() - began > BUDGET) break;
     }
-    if (this.waiting.size) this.app.touch(null);
+    if (this.waiting.size && !this.working) {
+      this.working = true;
+      requestAnimationFrame(() => {
+        this.working = false;
+        this.#work();
+      });
+    }
   }
 
   /** Tiles for the tables there are, in the order in which people count. */
@@ -127,7 +138,7 @@ class Tile {
   tick(table, worst, at) {
     const { hall, words } = this.app;
     const presence = hall.presence(table, at);
-    const clock = hall.clock(table, at);
+    const clock = hall.clock(table, at, presence);
     const gone = presence.state !== 'live';
     const stale = !gone && clock?.stale;
     this.#class(gone, stale, worst);

@@ -17,7 +17,7 @@ export class PublicView {
     this.boards = new Map();
   }
 
-  draw(dirty, look) {
+  draw(changes, look) {
     const { hall, words } = this.app;
     const tables = hall.sorted();
     const pages = Math.max(1, Math.ceil(tables.length / PER_PAGE));

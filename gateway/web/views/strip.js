@@ -22,7 +22,8 @@ export class Strip {
   draw(look) {
     const { t } = this.app.words;
     const chips = this.#chips(look);
-    document.title = this.#title(look, t);
+    const title = this.#title(look, t);
+    if (document.title !== title) document.title = title;
     render(
       html`<div class="bar" role="status" aria-label=${t('strip.label')}>
           ${this.#counts(look, t)} ${this.#freshness(look, t)} ${this.#playing(look, t)}
@@ -36,7 +37,7 @@ export class Strip {
           : nothing}`,
       this.place,
     );
-    this.places.note(this.place);
+    if (chips.length) this.places.note(this.place);
   }
 
   #title({ seen, hears, items }, t) {

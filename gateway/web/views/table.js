@@ -24,7 +24,11 @@ export class TableView {
     this.said = '';
   }
 
-  draw(dirty, look) {
+  shows(tables) {
+    return tables.has(this.id);
+  }
+
+  draw(changes, look) {
     const { hall, words } = this.app;
     const table = hall.tables.get(this.id);
     if (!table) {

@@ -14,7 +14,7 @@ export class TechView {
     this.place = place;
   }
 
-  draw(dirty, look) {
+  draw(changes, look) {
     const { hall, words } = this.app;
     const { t } = words;
     const rows = hall.sorted().map((table) => this.#judge(table, look.at));
