@@ -9,7 +9,10 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from golden import Golden, told
 from judge import alert_faults, events_of, move_faults
+
+from gateway.events import Alert
 
 RULES = Path(__file__).parents[2] / "shared" / "rules"
 CASES: list[dict[str, Any]] = []
@@ -17,6 +20,7 @@ if (RULES / "cases.json").exists():
     CASES = json.loads((RULES / "cases.json").read_text(encoding="utf-8"))["cases"]
 
 
+GOLDEN = Golden("cases")
 UNSAYABLE = {
     "chess-same-diagram-other-castling-rights-innocent": "its capture starts a game whose moves do not lead there",
     "draughts-threefold": "its capture starts a game whose moves do not lead there",
@@ -52,3 +56,6 @@ def test_case(case: dict[str, Any], converter: ModuleType) -> None:
     started, events = events_of(converter.build(case))
 
     assert [] == [*alert_faults(case, started, events), *move_faults(case, events)]
+    said = told((n.stamp - started, n.event) for n in events if isinstance(n.event, Alert))
+
+    assert GOLDEN.expected(case["id"], said) == said
