@@ -78,7 +78,12 @@ class ChessPosition:
 
     def pieces(self) -> dict[str, Piece]:
         """``a1`` to ``h8`` -> ``PNBRQKpnbrqk``."""
-        return {chess.square_name(square): piece.symbol() for square, piece in self.board.piece_map().items()}
+        found = {}
+        for color, symbols in ((chess.WHITE, "PNBRQK"), (chess.BLACK, "pnbrqk")):
+            for kind, symbol in zip(chess.PIECE_TYPES, symbols, strict=True):
+                for square in chess.scan_forward(self.board.pieces_mask(kind, color)):
+                    found[chess.SQUARE_NAMES[square]] = symbol
+        return found
 
     def fault(self) -> str | None:
         """Why this position cannot occur in a game, as a sentence; None if it can."""
@@ -305,7 +310,7 @@ class Record:
         position = position_from_fen(game, START_FEN[game] if start_fen is None else start_fen)
         self._moves_completed = None if moves_completed is None else dict(moves_completed)
         self._counted = dict(counted or {})
-        self._start = Placed(0, position, repetition_key(position), _counters(position, self._counted))
+        self._start = Placed(0, position, repetition_key(position.fen()), _counters(position, self._counted))
         self._steps: list[Entry | Placed] = []
         self._entries: tuple[Entry, ...] | None = ()
         """`entries`, until the record changes."""
@@ -382,7 +387,7 @@ class Record:
 
     def find(self, position: GamePosition) -> int | None:
         """The last ply after which `position` stood, 0 for the start; None if it never did."""
-        key = repetition_key(position)
+        key = repetition_key(position.fen())
         return max((ply for ply, step in self._standing().items() if step.key == key), default=None)
 
     @property
@@ -465,7 +470,7 @@ class Record:
         if ply != self.ply:
             raise ValueError(f"a position can be set after ply {self.ply}, the last, not after {ply}")
         position = position_from_fen(self.game, fen)
-        self._steps.append(Placed(ply, position, repetition_key(position), _counters(position, {})))
+        self._steps.append(Placed(ply, position, repetition_key(position.fen()), _counters(position, {})))
 
     def _add(self, move: Move, after: GamePosition, confirmed: bool, press: Readings | None) -> None:
         counters = self._last.counters
@@ -473,7 +478,7 @@ class Record:
             ply = Ply(move.squares, move.captured or ())
             counters = counters.after(cast(draughts.Position, self.position), ply, cast(draughts.Position, after))
         self._entries = None
-        self._steps.append(Entry(move, after, repetition_key(after), counters, confirmed, press))
+        self._steps.append(Entry(move, after, repetition_key(move.fen), counters, confirmed, press))
 
     # --- what is published --------------------------------------------------------------------------------------
 
@@ -561,14 +566,15 @@ class Record:
         return record
 
 
-def repetition_key(position: GamePosition) -> str:
+def repetition_key(fen: str) -> str:
     """Equal for positions that count as the same (FIDE 9.2.3, A1 6.1).
 
     Pieces and turn; in chess also castling rights, and the en passant square where such a capture is legal.
+
+    Args:
+        fen: the position as `GamePosition.fen` writes it.
     """
-    if isinstance(position, ChessPosition):
-        return position.board.epd()
-    return position.fen()
+    return " ".join(fen.split()[:4])
 
 
 def _counters(position: GamePosition, counted: Mapping[str, int]) -> Counters | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 _PERIOD: Final = re.compile(r"(?:(\d+)/)?(\d+)(?:\+(\d+)|d(\d+))?", re.ASCII)
@@ -43,6 +44,7 @@ class TimeControl:
     """False: ``?``. Known without periods: ``-``."""
 
     @classmethod
+    @lru_cache(maxsize=64)
     def parse(cls, text: str) -> TimeControl:
         """Read PGN's notation.
 

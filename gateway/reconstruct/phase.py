@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 
 import chess
 
@@ -16,6 +17,22 @@ from gateway.record import START_FEN, ChessPosition, GamePosition, position_from
 
 CENTRE = ("d4", "e4", "d5", "e5")
 _LIGHT = ("e4", "d5")
+
+KEPT = 256
+"""Positions of which what follows is kept, all tables together: some of each of a hall."""
+
+
+class Same:
+    """A position as the key of a cache: positions are never changed, so the same object is the same position."""
+
+    def __init__(self, position: GamePosition) -> None:
+        self.position = position
+
+    def __hash__(self) -> int:
+        return id(self.position)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Same) and self.position is other.position
 
 
 def geometry(game: GameKind) -> Geometry:
@@ -104,6 +121,12 @@ def kings_signal(pieces: Mapping[Square, Piece]) -> str | None:
 def over(position: GamePosition) -> tuple[str, str] | None:
     """Result and reason if the side to move cannot move: mate, stalemate, no pieces, no moves (FIDE 5.1.1, 5.2.1;
     FMJD A1 7.2)."""
+    return _over(Same(position))
+
+
+@lru_cache(KEPT)
+def _over(key: Same) -> tuple[str, str] | None:
+    position = key.position
     if isinstance(position, ChessPosition):
         board = position.board
         if board.king(chess.WHITE) is None or board.king(chess.BLACK) is None or any(board.generate_legal_moves()):

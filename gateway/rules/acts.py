@@ -24,7 +24,7 @@ from gateway.game import Game
 from gateway.reconstruct.observed import NEVER
 from gateway.reconstruct.phase import CENTRE, start_position
 from gateway.record import ChessPosition, Entry
-from gateway.rules import Finding, Situation, Undone, chess_pieces, draughts_pieces
+from gateway.rules import Finding, Situation, Undone, Wake, chess_pieces, draughts_pieces
 from gateway.rules.history import Played, Press
 from gateway.rules.moves import illegal_move, moved_out_of_turn, opponent_piece_moved, two_pieces_moved
 from gateway.rules.pieces import (
@@ -95,6 +95,8 @@ SWEPT_WAIT = 3.0
 UNTIMED_DISPLACED_WAIT = 30.0
 STOPPING_HAND = 5.0
 """Seconds after both clocks were stopped in which a king may still have been taken in the game."""
+AT_REST = 0.3
+"""Seconds without a change before what stands is explained: nothing of it is raised earlier, and hands are faster."""
 PERSISTS = 1.0
 """Seconds at rest after which a displacement that has outlived the next move is no passing one."""
 PRESS_GRACE = 0.3
@@ -137,7 +139,7 @@ class Acts:
         self._explained: deque[tuple[Turn, Fault | None]] = deque(maxlen=EXPLAINED)
         """What was explained last: most of it is asked again, while nothing moves."""
 
-    def look(self, seen: Situation) -> Iterator[Finding]:
+    def look(self, seen: Situation) -> Iterator[Finding | Wake]:
         """What was left behind, or stands."""
         if not seen.playing or not seen.board.known or not seen.link_up:
             return
@@ -188,10 +190,14 @@ class Acts:
         if fault is not None and fault.kind != "displaced_piece" and _fair(seen, fault, turn):
             yield from _left_behind(seen, game, fault, turn, press, since)
 
-    def _standing(self, seen: Situation, game: Game) -> Iterator[Finding]:
+    def _standing(self, seen: Situation, game: Game) -> Iterator[Finding | Wake]:
         index, changed = seen.board.geometry.index, seen.board.changed_at
         self._blamed = {square: at for square, at in self._blamed.items() if changed[index[square]] == at}
         if not seen.apart or _held(seen, game):
+            return
+        rest = seen.board.last_change + AT_REST
+        if seen.at < rest and not any(told.open and told.kind in self.kinds for told in seen.told):
+            yield Wake(rest)
             return
         stands = _heard(seen, seen.pieces)
         expected = Turn(game.position, stands).expected

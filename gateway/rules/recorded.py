@@ -11,34 +11,13 @@ from functools import cached_property, lru_cache
 
 from gateway.events import GameKind, Side
 from gateway.reconstruct.node import Node
-from gateway.reconstruct.phase import node_of, over
+from gateway.reconstruct.phase import KEPT, Same, node_of, over
 from gateway.record import Entry, GamePosition, Record, position_from_fen, repetition_key
-
-KEPT = 256
-"""Positions of which what follows is kept, all tables together: some of each of a hall."""
-
-
-class Same:
-    """A position as the key of a cache: positions are never changed, so the same object is the same position."""
-
-    def __init__(self, position: GamePosition) -> None:
-        self.position = position
-
-    def __hash__(self) -> int:
-        return id(self.position)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Same) and self.position is other.position
 
 
 @lru_cache(KEPT)
 def _node(key: Same) -> Node:
     return node_of(key.position)
-
-
-@lru_cache(KEPT)
-def _over(key: Same) -> tuple[str, str] | None:
-    return over(key.position)
 
 
 class Recorded:
@@ -100,12 +79,12 @@ class Recorded:
     @cached_property
     def over(self) -> tuple[str, str] | None:
         """Result and reason if the present position ends the game."""
-        return _over(Same(self.position))
+        return over(self.position)
 
     @cached_property
     def last_over(self) -> tuple[str, str] | None:
         """The same of the position after the last ply, which may not be the present one if another was set."""
-        return self.over if self.last is None else _over(Same(self.last.position))
+        return self.over if self.last is None else over(self.last.position)
 
     @cached_property
     def confirmed(self) -> Entry | None:
@@ -115,7 +94,7 @@ class Recorded:
     @cached_property
     def confirmed_over(self) -> bool:
         """Whether the position after it ends the game."""
-        return self.confirmed is not None and _over(Same(self.confirmed.position)) is not None
+        return self.confirmed is not None and over(self.confirmed.position) is not None
 
     @cached_property
     def occurrences(self) -> list[int]:
@@ -124,7 +103,7 @@ class Recorded:
         if entry is None:
             return []
         same_pieces = self.node_at(0).masks == self.node_at(entry.ply).masks
-        start = [0] if same_pieces and repetition_key(self.start) == entry.key else []
+        start = [0] if same_pieces and repetition_key(self.start.fen()) == entry.key else []
         placed = [step.ply for step in self.placed if step.key == entry.key and step.ply <= entry.ply]
         return sorted({*start, *placed, *(e.ply for e in self.entries if e.key == entry.key and e.ply <= entry.ply)})
 

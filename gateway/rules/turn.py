@@ -17,8 +17,8 @@ import chess
 from gateway.catalogue import Fact
 from gateway.draughts import Ply, Position
 from gateway.events import OTHER, Piece, Side, Square
+from gateway.reconstruct.phase import KEPT, Same
 from gateway.record import ChessPosition, GamePosition, notate
-from gateway.rules.recorded import KEPT, Same
 
 Change = Mapping[Square, Piece | None]
 """What a ply makes of each square that it touches."""
