@@ -18,6 +18,7 @@ from pathlib import Path
 
 import structlog
 
+from gateway.config import WebConfig
 from gateway.errors import GatewayError
 
 RESTART_S = (0.5, 10.0)
@@ -41,7 +42,7 @@ listener {port} {address}
 listener {websockets} {web_address}
 protocol websockets
 socket_domain ipv4
-allow_anonymous true
+{web_tls}allow_anonymous true
 persistence true
 persistence_location {directory}/
 autosave_interval 30
@@ -74,7 +75,7 @@ class EmbeddedBroker:
     """One mosquitto and its keeper."""
 
     def __init__(
-        self, state_dir: Path, port: int, websockets: int = WEBSOCKETS_PORT, web_address: str = ADDRESS
+        self, state_dir: Path, port: int, websockets: int = WEBSOCKETS_PORT, web: WebConfig | None = None
     ) -> None:
         """`port` and `websockets` are used if they are free, else any others.
 
@@ -82,12 +83,13 @@ class EmbeddedBroker:
             state_dir: of the gateway; the broker keeps its state in a folder under it.
             port: for gateways and subscribers on this machine.
             websockets: for pages in a browser.
-            web_address: where pages come in; with another than this machine's own, phones reach the broker too.
+            web: how the page is served: whoever reaches the page reaches the broker, and with TLS if it has TLS.
         """
         self.directory = state_dir / "mosquitto"
         self.port = port
         self.websockets = websockets
-        self.web_address = web_address
+        self.web_address = ADDRESS if web is None else _ipv4(web.address[0])
+        self._tls = None if web is None else web.tls
         self.restarts = 0
         self._process: asyncio.subprocess.Process | None = None
         self._keeper: asyncio.Task[None] | None = None
@@ -99,7 +101,7 @@ class EmbeddedBroker:
             "private broker started",
             address=ADDRESS,
             port=self.port,
-            websockets=self.websockets,
+            websockets=f"{self.web_address}:{self.websockets}",
             state=str(self.directory),
         )
         self._keeper = asyncio.create_task(self._keep())
@@ -170,8 +172,8 @@ class EmbeddedBroker:
         while process.returncode is None and time.monotonic() < until:
             with contextlib.suppress(OSError):
                 # The websockets come last, and until then another broker could take their port unnoticed.
-                for port in (self.port, self.websockets):
-                    _, writer = await asyncio.open_connection(ADDRESS, port)
+                for address, port in ((ADDRESS, self.port), (self.web_address, self.websockets)):
+                    _, writer = await asyncio.open_connection(address, port)
                     writer.close()
                 return
             await asyncio.sleep(0.02)
@@ -194,11 +196,19 @@ class EmbeddedBroker:
             address=ADDRESS,
             websockets=websockets,
             web_address=self.web_address,
+            web_tls="" if self._tls is None else f"certfile {self._tls.cert_file}\nkeyfile {self._tls.key_file}\n",
             directory=self.directory.resolve(),
             user=user,
         )
         (self.directory / "mosquitto.conf").write_text(text)
         return port, websockets
+
+
+def _ipv4(host: str) -> str:
+    """The address for browsers; mosquitto's websockets serve one family, and a name is left to it."""
+    if host == "::":
+        return "0.0.0.0"
+    return ADDRESS if ":" in host else host
 
 
 def _is_free(port: int, address: str = ADDRESS) -> bool:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import structlog
 
 from gateway import __version__, health
-from gateway.broker import ADDRESS, EmbeddedBroker
+from gateway.broker import ADDRESS, WEBSOCKETS_PORT, EmbeddedBroker
 from gateway.config import Config, TableConfig
 from gateway.drivers import Hear, Lost, Port, SerialSettings, hid, serial, uses_radio
 from gateway.errors import ConfigError, GatewayError
@@ -34,6 +34,7 @@ from gateway.ports import Keeper
 from gateway.protocol import Address
 from gateway.publish import VERSION, Message, encode, rfc3339
 from gateway.registry import DRIVERS
+from gateway.webserver import PageKeeper
 
 if TYPE_CHECKING:
     from gateway.drivers.ble import Radio
@@ -87,6 +88,7 @@ class Daemon:
         self._exit_code = os.EX_OK
         self._process = health.Process()
         self._broker: EmbeddedBroker | None = None
+        self._page: PageKeeper | None = None
         self._said = ""
 
     # --- from start to stop ----------------------------------------------------------------------------------------
@@ -114,7 +116,7 @@ class Daemon:
         self._journal = Journal(self.config.state_dir / "journal.sqlite3", self.config.keep_hours)
         await self._journal.open()
         if self.config.mqtt.embedded:
-            self._broker = EmbeddedBroker(self.config.state_dir, self.config.mqtt.port)
+            self._broker = EmbeddedBroker(self.config.state_dir, self.config.mqtt.port, web=self.config.web)
             await self._broker.start()
         self.clock = Clock(max((self._saved_at(table.id) for table in self.config.tables), default=0.0))
         self.connection = self._connection()
@@ -123,6 +125,10 @@ class Daemon:
         self._supervise("health", self._keep_health)
         self._supervise("watchdog", self._watch)
         self._supervise("upkeep", self._keep_up)
+        if self.config.web is not None:
+            port = WEBSOCKETS_PORT if self._broker is None else self._broker.websockets
+            self._page = PageKeeper(self.config.web, self.config.mqtt.root, port)
+            self._supervise("web", self._page.run)
         self._notifier.ready()
         log.info("gateway started", gateway=self.config.gateway, version=__version__, tables=len(self.tables))
 
@@ -161,7 +167,7 @@ class Daemon:
             log.error("the configuration is not taken over", why=str(error))
         else:
             if replace(config, tables=()) != replace(self.config, tables=()):
-                log.warning("[gateway] and [mqtt] are taken over at the next start only")
+                log.warning("[gateway], [mqtt] and [web] are taken over at the next start only")
             self.config = replace(self.config, tables=config.tables)
             self._errand(self._change(config.tables))
         self._notifier.ready()
@@ -356,7 +362,8 @@ class Daemon:
 
     def problems(self) -> list[str]:
         """What is wrong now, in sentences."""
-        found = [self.connection.trouble, self._journal.trouble, self._journal.damage]
+        page = None if self._page is None else self._page.trouble
+        found = [self.connection.trouble, self._journal.trouble, self._journal.damage, page]
         return [problem for problem in found if problem is not None]
 
     def status(self) -> str:

@@ -6,6 +6,7 @@ nothing of the hall passes through here, and a server that is gone takes no open
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import hashlib
 import http.server
@@ -15,18 +16,21 @@ import ssl
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from http import HTTPStatus
 from pathlib import Path
 
 import structlog
 
 from gateway import __version__
+from gateway.broker import WEBSOCKETS_PORT
 from gateway.config import WebConfig
 from gateway.errors import GatewayError
 
 ROOT = Path(__file__).with_name("web")
 SETTINGS = "hall.json"
 INDEX = "index.html"
+AGAIN_S = 10.0
 
 CONTENT_TYPES = {
     ".html": "text/html; charset=utf-8",
@@ -84,9 +88,21 @@ def _file(name: str, body: bytes) -> File:
     return File(body, gzip.compress(body, mtime=0), content_type, tag)
 
 
-def settings(root: str, broker_url: str | None) -> bytes:
-    """What the page must know of the hall. Never a credential: everybody on the network can read it."""
-    values = {"root": root, "broker_url": broker_url, "zone": _zone(), "version": __version__}
+def settings(root: str, broker_url: str | None, broker_port: int = WEBSOCKETS_PORT) -> bytes:
+    """What the page must know of the hall. Never a credential: everybody on the network can read it.
+
+    Args:
+        root: what all topics begin with.
+        broker_url: the broker's websockets; None: on the host that the page was fetched from.
+        broker_port: the port there.
+    """
+    values = {
+        "root": root,
+        "broker_url": broker_url,
+        "broker_port": broker_port,
+        "zone": _zone(),
+        "version": __version__,
+    }
     return json.dumps(values).encode()
 
 
@@ -109,13 +125,13 @@ def export(directory: Path, root: str, broker_url: str | None) -> None:
 class WebServer:
     """Serves the page until it is stopped."""
 
-    def __init__(self, config: WebConfig, root: str, broker_url: str | None = None) -> None:
-        """`broker_url` is used where the configuration names none.
+    def __init__(self, config: WebConfig, root: str, broker_port: int = WEBSOCKETS_PORT) -> None:
+        """`broker_port` is where the page looks beside itself if the configuration names no broker.
 
         Raises:
-            WebError: the address is taken, or a file of [web.tls] cannot be used.
+            WebError: the address cannot be had, or a file of [web.tls] cannot be used.
         """
-        self._server = _Server(config, files(settings(root, config.broker_url or broker_url)))
+        self._server = _Server(config, files(settings(root, config.broker_url, broker_port)))
         self._thread = threading.Thread(target=self._server.serve_forever, name="web", daemon=True)
         host, port = config.address
         name = f"[{host}]" if ":" in host else host
@@ -131,6 +147,41 @@ class WebServer:
         self._server.shutdown()
         self._server.server_close()
         self._thread.join(timeout=2)
+
+
+class PageKeeper:
+    """Serves the page for as long as `run` runs.
+
+    An address that cannot be had (yet: at boot the network may come later) is said and tried again; no board waits
+    for it.
+    """
+
+    def __init__(self, config: WebConfig, root: str, broker_port: int = WEBSOCKETS_PORT) -> None:
+        self.trouble: str | None = None
+        """Why the page is not served."""
+        self._make = partial(WebServer, config, root, broker_port)
+
+    async def run(self) -> None:
+        """Serve until cancelled."""
+        server = await self._server()
+        try:
+            server.start()
+            await asyncio.get_running_loop().create_future()
+        finally:
+            await asyncio.to_thread(server.stop)
+
+    async def _server(self) -> WebServer:
+        while True:
+            try:
+                server = await asyncio.to_thread(self._make)
+            except WebError as error:
+                if str(error) != self.trouble:
+                    log.error("the page is not served", why=str(error))
+                self.trouble = str(error)
+                await asyncio.sleep(AGAIN_S)
+            else:
+                self.trouble = None
+                return server
 
 
 class _Server(http.server.ThreadingHTTPServer):

@@ -56,7 +56,7 @@ async def demo_hall() -> AsyncIterator[DemoHall]:
         await broker.start()
         stack.push_async_callback(broker.stop)
         mqtt = MqttConfig(ADDRESS, broker.port)
-        page = _page(mqtt.root, f"ws://{ADDRESS}:{broker.websockets}")
+        page = _page(mqtt.root, broker.websockets)
         stack.callback(page.stop)
         daemon = Daemon(_config(directory, mqtt, [board.path for board in boards]))
         await daemon.start()
@@ -80,12 +80,12 @@ def _config(directory: Path, mqtt: MqttConfig, paths: list[str]) -> Config:
     return Config(GATEWAY, directory / "state", 1.0, mqtt, tables)
 
 
-def _page(root: str, broker_url: str) -> WebServer:
+def _page(root: str, broker_port: int) -> WebServer:
     """Serve the page where the documentation says, or on any port if something else is there."""
     try:
-        server = WebServer(WebConfig(), root, broker_url)
+        server = WebServer(WebConfig(), root, broker_port)
     except WebError:
-        server = WebServer(WebConfig(listen=f"{ADDRESS}:0"), root, broker_url)
+        server = WebServer(WebConfig(listen=f"{ADDRESS}:0"), root, broker_port)
     server.start()
     return server
 

@@ -20,9 +20,9 @@ const APART = 40;
 const PUBLIC_TOPICS = ['table/+/link', 'table/+/position', 'table/+/clock', 'table/+/game', 'gateway/+/status'];
 const ARBITER_TOPICS = ['gateway/+/health', 'arbiter/+/alerts', 'arbiter/+/board', 'arbiter/+/event/alert', 'arbiter/+/reply'];
 
-/** Where the broker is, if the server did not say: beside this page, on the usual port for websockets. */
-function besides() {
-  return location.protocol === 'https:' ? `wss://${location.hostname}:9001` : `ws://${location.hostname}:9001`;
+/** Where the broker is, if the server did not say: beside this page. */
+function besides(port) {
+  return `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.hostname}:${port}`;
 }
 
 class App {
@@ -41,7 +41,7 @@ class App {
     this.checking = false;
     const spectator = location.hash.startsWith('#/public');
     const topics = [...PUBLIC_TOPICS, ...(spectator ? [] : ARBITER_TOPICS)].map((topic) => `${settings.root}/${topic}`);
-    this.link = new Link(settings.broker_url ?? besides(), topics, {
+    this.link = new Link(settings.broker_url ?? besides(settings.broker_port), topics, {
       message: (topic, text, retained) => this.#take(topic, text, retained),
       heard: () => (this.hall.heardAt = now()),
       state: (state) => this.#linkChanged(state),

@@ -72,7 +72,7 @@ class Stage:
         self.websockets = free_port()
         self.broker.extra = self.configuration("allow_anonymous true\n")
         self.broker.start()
-        self.server = WebServer(WebConfig(listen="127.0.0.1:0"), "hall", f"ws://127.0.0.1:{self.websockets}")
+        self.server = WebServer(WebConfig(listen="127.0.0.1:0"), "hall", self.websockets)
         self.server.start()
         self.halls: list[Hall] = []
         self.contexts: list[Any] = []

@@ -93,7 +93,7 @@ def test_the_settings_hold_no_secret(server: WebServer) -> None:
     """What the page must know, and nothing else."""
     _, body = ask(server, "/hall.json")
 
-    assert {"root", "broker_url", "zone", "version"} == json.loads(body).keys()
+    assert {"root", "broker_url", "broker_port", "zone", "version"} == json.loads(body).keys()
     assert "wss://broker.hall.lan:9001" == json.loads(body)["broker_url"]
 
 
