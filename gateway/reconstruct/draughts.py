@@ -131,11 +131,18 @@ class DraughtsNode(Node):
             return None
         gone = self.other & ~board.occupied
         foul = [_INDEX[bit] for bit in bits(gone) if _INDEX[bit] not in ply.captured]
-        standing = any(BIT[square] & board.occupied for square in ply.captured)
-        if not foul or not standing:
+        standing = [square for square in ply.captured if BIT[square] & board.occupied]
+        if not foul or not standing or self._answered(ply, foul, standing):
             return None
         taken = [square for square in ply.captured if BIT[square] & gone]
         return Ply(ply.path, (*taken, *foul))
+
+    def _answered(self, ply: Ply, foul: list[int], standing: list[int]) -> bool:
+        """Whether the man that is gone may have replied, and stands where a captured one stood."""
+        after = self.after(ply)
+        return len(foul) == 1 and any(
+            after.allows(BIT[foul[0]].bit_length() - 1, BIT[square].bit_length() - 1) for square in standing
+        )
 
     def _mover(self, gone: int, target: int, board: Observed) -> int | None:
         """The one own piece that may have gone to `target`; more than one own piece gone is no ply."""
@@ -163,6 +170,9 @@ class DraughtsNode(Node):
         path, captured = map(tuple, state)
         legal = (ply for ply in self.legal if (ply.path, ply.captured) == (path, captured))
         return next(legal, Ply(path, captured))
+
+    def permits(self, ply: Ply) -> bool:
+        return ply in self.legal
 
     def allows(self, departure: int, arrival: int) -> bool:
         ends = 1 << departure, 1 << arrival

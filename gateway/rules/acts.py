@@ -80,12 +80,11 @@ IN_HAND = 5.0
 board has lost a report before, it may have lost the landing."""
 DOUBTED = 6.0
 """Seconds for which a board that has lost reports must go on showing a fault: most replies clear up what was lost."""
-HELD = 3.4
-HELD_QUICK = 5.0
-"""Seconds for which a piece that was lifted before the opponent's press is held until it is moved, and in rapid and
-blitz."""
-REPLY_IN_HAND = 2.3
-"""Seconds after the press for which a piece lifted before may still be in the hand of the opponent, who replies."""
+HELD = 10.0
+"""Seconds from its lift for which a piece that the opponent can move may be in his hand for the reply: he took it up
+before the press. Until then it is only noted that it is gone."""
+ADJUSTED = 2.3
+"""Seconds after the press for which the opponent may still be putting one of his pieces straight."""
 UNTIMED = 20.0
 """Seconds of rest that complete a turn where no clock can."""
 REMOVED_WAIT = 30.0
@@ -280,17 +279,20 @@ def _left_behind(
     if _in_the_hand(fault, turn):
         since, wait = press.at, REMOVED_WAIT if seen.history.lossy else IN_HAND
     elif fault.kind == "wrong_men_removed":
-        held = _in_the_reply(seen, fault, turn, HELD_QUICK if _quick(seen) or _cleared(fault, turn) else 0.0)
-        since, wait = press.at, max(MAN_IN_HAND, held - press.at, seen.debounce(fault.kind))
+        since, wait = press.at, max(MAN_IN_HAND, seen.debounce(fault.kind))
     elif fault.kind == "piece_removed_without_capture" and turn.owner(fault.evidence["piece"]) != turn.side:
-        held = _in_the_reply(seen, fault, turn, HELD_QUICK if _quick(seen) else HELD)
-        since, wait = press.at, max(REPLY_IN_HAND, held - press.at, seen.debounce(fault.kind))
+        since, wait = press.at, max(ADJUSTED, seen.debounce(fault.kind))
     if seen.history.lossy and seen.board.pieces_known:
         wait = max(wait or 0.0, DOUBTED, seen.debounce(fault.kind))
     key = _key(fault, base + 1, press.at)
     settled = any(told.key == key and told.kind == fault.kind and not told.open for told in seen.told)
     if settled and fault.kind not in OF_THE_BOARD:
         return
+    lifted = _for_the_reply(seen, fault, turn)
+    if lifted is not None:
+        noted = replace(fault, info=True, evidence={**fault.evidence, "may_be_in_hand": True})
+        yield _finding(seen, game, noted, turn, press.at, f"{key} in hand", base, wait=wait, press=press)
+        since, wait = press.at, max(wait or 0.0, lifted + HELD - press.at)
     yield _finding(seen, game, fault, turn, since, key, base, wait=wait, press=press)
     yield from _both_kings(seen, game, fault, turn, since, base)
 
@@ -337,22 +339,15 @@ def _in_the_hand(fault: Fault, turn: Turn) -> bool:
     )
 
 
-def _cleared(fault: Fault, turn: Turn) -> bool:
-    """Whether the capture itself has been cleared away rightly: then the opponent has begun to reply, more likely."""
-    return not any(str(square) in turn.stands for square in fault.evidence["captured"])
-
-
-def _quick(seen: Situation) -> bool:
-    return not seen.in_force.endswith("standard")
-
-
-def _in_the_reply(seen: Situation, fault: Fault, turn: Turn, held: float) -> float:
-    """Until when the piece that is gone may be in the hand of the opponent, whose turn it is and who can move it."""
+def _for_the_reply(seen: Situation, fault: Fault, turn: Turn) -> float | None:
+    """When the piece that is gone was lifted, if the opponent, whose turn it is, can move it: he may be about to."""
+    if fault.kind not in ("wrong_men_removed", "piece_removed_without_capture") or len(fault.squares) != 1:
+        return None
     lift = seen.history.lifts.get(fault.squares[0])
-    if lift is None or seen.record.position.turn != turn.other or len(fault.squares) != 1:
-        return 0.0
+    if lift is None or seen.record.position.turn != turn.other:
+        return None
     replies = replace(turn, before=seen.record.position).legal
-    return lift.at + held if any(next(iter(change)) == lift.square for _, change in replies) else 0.0
+    return lift.at if any(next(iter(change)) == lift.square for _, change in replies) else None
 
 
 def _stale(seen: Situation, fault: Fault, turn: Turn) -> bool:

@@ -122,6 +122,9 @@ class UncrownedKing:
             key = f"{played.ply}@{played.arrived:.3f}"
             if mover not in ("W", "B") or _reads(seen, played.target) != mover.lower() or done is None:
                 continue
+            if position.piece_at(int(played.target)) != mover:
+                # It has been taken since, and another man stands there.
+                continue
             if any(told.kind == "uncrowned_king_played" and told.key == key and not told.open for told in seen.told):
                 continue
             yield Finding(

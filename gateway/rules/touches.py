@@ -311,6 +311,10 @@ class TakenBack:
             return
         instead = next((p for p in seen.standing if p.ply == back.ply and p.at >= back.back), None)
         gone_on = any(p.ply > back.ply for p in seen.standing)
+        if instead is None and seen.record.ply == back.ply and not seen.apart:
+            # It was put there again.
+            self._back = None
+            return
         if gone_on or seen.at > back.back + FORGOTTEN or (instead is not None and instead.notation == back.notation):
             self._back = None
             return

@@ -20,6 +20,7 @@ from gateway.catalogue import CATALOGUE, Fact, Severity
 from gateway.config import Effective, effective
 from gateway.errors import UsageError
 from gateway.events import OTHER, Alert, CommandDone, Event, GameEnded, GameKind, GameStarted, Side
+from gateway.game import Game
 from gateway.publish import rfc3339
 from gateway.rules import Finding, Remembers, Rule, Situation, Undone, Wake, shown
 from gateway.rules.families import RULES, SEQUELS, News, unmoved
@@ -260,6 +261,8 @@ class Watch:
                 return []
             if any(finding.kind in COVERS.get(kind, ()) for kind in kinds):
                 return []
+            if finding.undone is not None and seen.game is not None and _put_right(finding.undone, seen.game, seen):
+                return []
             return [self._raise(case, finding.severity or settings.severity, seen)]
         if case.phase != "open":
             return []
@@ -491,13 +494,18 @@ def _is_undone(case: Case, undone: Undone, seen: Situation) -> bool:
     if seen.game is None:
         return True
     record = seen.record
-    if not node_of_fen(seen.game.kind, undone.fen).difference(seen.board):
+    if _put_right(undone, seen.game, seen):
         return True
     if case.ply is not None and case.ply > undone.ply >= record.ply:
         return True
     return undone.by_reply and any(
         entry.ply > undone.ply and entry.move.side != case.finding.side for entry in record.entries
     )
+
+
+def _put_right(undone: Undone, game: Game, seen: Situation) -> bool:
+    """Whether the position before the act stands on the board."""
+    return not node_of_fen(game.kind, undone.fen).difference(seen.board)
 
 
 def _plain_case(case: Case) -> dict[str, Any]:
