@@ -196,6 +196,8 @@ class ChessNode(Node):
         if not arrived:
             recent = board.changed_at[source] - 5.0
             lifted = [s for s in bits(board.occupied & self.other) if board.lifted_at[s] >= recent]
+            # What came down there before the piece was taken up is not that piece.
+            lifted = [s for s in lifted if board.changed_at[s] >= board.changed_at[source]]
             arrived = chess.BB_SQUARES[lifted[0]] if len(lifted) == 1 else 0
         if arrived.bit_count() != 1 or not arrived & board.occupied:
             return None
