@@ -34,6 +34,7 @@ from gateway.rules.pieces import (
     piece_removed_without_capture,
     promotes_there,
 )
+from gateway.rules.presses import owed
 from gateway.rules.recorded import Recorded
 from gateway.rules.turn import Fault, Turn
 
@@ -165,6 +166,10 @@ class Acts:
         base = None if press is None else _base(press, seen.record)
         if press is None or base is None or seen.clock.one_running == press.side or self._clean == (press.at, base):
             return
+        if owed(seen, press) or _answered_unseen(seen, press, base):
+            # The turn had been completed before, and the opponent has replied.
+            self._clean = press.at, base
+            return
         if seen.record.ply == base + 1 and not seen.apart:
             # The record has the turn, and it is legal.
             self._clean = press.at, base
@@ -226,6 +231,16 @@ def _base(press: Press, record: Recorded) -> int | None:
         # The record has it already.
         return None
     return base if record.position_at(base).turn == press.side else None
+
+
+def _answered_unseen(seen: Situation, press: Press, base: int) -> bool:
+    """Whether he had pressed on this turn already, and the opponent has made a reply that was not recognised."""
+    if not any(other.at < press.at and _base(other, seen.record) == base and other.side == press.side
+               for other in seen.history.presses):  # fmt: skip
+        return False
+    recorded, board = seen.record.node, seen.board
+    theirs = recorded.black | board.black if press.side == "white" else recorded.white | board.white
+    return bool(seen.apart & theirs)
 
 
 def _held(seen: Situation, game: Game) -> bool:
@@ -291,8 +306,9 @@ def _left_behind(
     lifted = _for_the_reply(seen, fault, turn)
     if lifted is not None:
         noted = replace(fault, info=True, evidence={**fault.evidence, "may_be_in_hand": True})
+        since, wait = press.at, max(wait or 0.0, MAN_IN_HAND if turn.draughts else ADJUSTED)
         yield _finding(seen, game, noted, turn, press.at, f"{key} in hand", base, wait=wait, press=press)
-        since, wait = press.at, max(wait or 0.0, lifted + HELD - press.at)
+        wait = max(wait, lifted + HELD - press.at)
     yield _finding(seen, game, fault, turn, since, key, base, wait=wait, press=press)
     yield from _both_kings(seen, game, fault, turn, since, base)
 
@@ -340,14 +356,15 @@ def _in_the_hand(fault: Fault, turn: Turn) -> bool:
 
 
 def _for_the_reply(seen: Situation, fault: Fault, turn: Turn) -> float | None:
-    """When the piece that is gone was lifted, if the opponent, whose turn it is, can move it: he may be about to."""
+    """When the piece that is gone was lifted, if the opponent, whose turn it is, can move or capture it: he may be
+    about to."""
     if fault.kind not in ("wrong_men_removed", "piece_removed_without_capture") or len(fault.squares) != 1:
         return None
     lift = seen.history.lifts.get(fault.squares[0])
     if lift is None or seen.record.position.turn != turn.other:
         return None
     replies = replace(turn, before=seen.record.position).legal
-    return lift.at if any(next(iter(change)) == lift.square for _, change in replies) else None
+    return lift.at if any(lift.square in change for _, change in replies) else None
 
 
 def _stale(seen: Situation, fault: Fault, turn: Turn) -> bool:

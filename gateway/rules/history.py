@@ -29,8 +29,9 @@ DROPOUT = 0.5
 """Seconds below which a piece that is gone and back was in no hand."""
 FLICKERS = 3
 """Dropouts of one square that are a fault of the sensor."""
+SWEPT = 3
 SWEEP = 0.3
-"""Seconds within which three squares change when a sleeve brushes over the board."""
+"""So many squares change within so many seconds when a sleeve brushes over the board."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,8 +212,10 @@ class History:
 
     def swept(self, squares: set[Square]) -> bool:
         """Whether three or more of these squares changed within 0.3 s: a sleeve, not a hand that moves a piece."""
-        times = sorted(touch.at for touch in self.touches if touch.square in squares)
-        return any(later - earlier <= SWEEP for earlier, later in zip(times, times[2:], strict=False))
+        touches = [touch for touch in self.touches if touch.square in squares]
+        return any(
+            len({other.square for other in touches if 0 <= other.at - touch.at <= SWEEP}) >= SWEPT for touch in touches
+        )
 
     # --- across a restart ---------------------------------------------------------------------------------------
 

@@ -62,7 +62,7 @@ class PressedWithoutMove:
             return
         if seen.board.last_change > press.at - QUIET or seen.apart:
             return
-        if _owed(seen, game, press) or _arbiter_at_work(seen, game, press):
+        if owed(seen, press) or _arbiter_at_work(seen, game, press):
             return
         evidence = {
             "before": game.position.fen(),
@@ -85,7 +85,7 @@ def _still_pressed(seen: Situation, press: Press) -> bool:
     return running == OTHER[press.side]
 
 
-def _owed(seen: Situation, game: Game, press: Press) -> bool:
+def owed(seen: Situation, press: Press) -> bool:
     """Whether this was the press for a move that the opponent had answered before it (FIDE 6.2.2)."""
     plies = [played for played in seen.history.played if played.ply <= press.ply and played.arrived <= press.at]
     own = next((played for played in reversed(plies) if played.side == press.side), None)
