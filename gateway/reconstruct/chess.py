@@ -34,11 +34,11 @@ class ChessNode(Node):
 
     __slots__ = ("board",)
 
-    def __init__(self, board: chess.Board, lingering: int = 0) -> None:
+    def __init__(self, board: chess.Board, lingering: int = 0, trail: tuple[int, int] | None = None) -> None:
         masks = _masks(board)
         turn: Side = "white" if board.turn else "black"
         key = (masks, board.turn, board.castling_rights, board.ep_square if board.has_legal_en_passant() else None)
-        super().__init__(masks, turn, key, lingering)
+        super().__init__(masks, turn, key, lingering, trail)
         self.board = board
 
     def after(self, ply: chess.Move, *, legal: bool = True) -> ChessNode:
@@ -48,11 +48,14 @@ class ChessNode(Node):
         board = self.board.copy(stack=False)
         victim = chess.BB_SQUARES[_en_passant_victim(ply)] if board.is_en_passant(ply) else chess.BB_EMPTY
         board.push(ply)
-        return ChessNode(board, victim)
+        return ChessNode(board, victim, (ply.from_square, ply.to_square))
 
     def ceremony(self, board: Observed) -> bool:
         kings = self.board.kings
         return board.pieces_known and kings.bit_count() == 2 and not kings & ~self.difference(board)
+
+    def permits(self, ply: chess.Move) -> bool:
+        return self.board.is_legal(ply)
 
     def allows(self, departure: int, arrival: int) -> bool:
         return any(self.board.generate_legal_moves(chess.BB_SQUARES[departure], chess.BB_SQUARES[arrival]))

@@ -24,9 +24,9 @@ class DraughtsNode(Node):
 
     __slots__ = ("_legal", "position")
 
-    def __init__(self, position: Position, lingering: int = 0) -> None:
+    def __init__(self, position: Position, lingering: int = 0, trail: tuple[int, int] | None = None) -> None:
         masks = (position.white_men, position.white_kings, position.black_men, position.black_kings)
-        super().__init__(masks, position.turn, (masks, position.turn), lingering)
+        super().__init__(masks, position.turn, (masks, position.turn), lingering, trail)
         self.position = position
         self._legal: list[Ply] | None = None
 
@@ -38,7 +38,8 @@ class DraughtsNode(Node):
         return self._legal
 
     def after(self, ply: Ply, *, legal: bool = True) -> DraughtsNode:
-        return DraughtsNode(self.position.after(ply), sum(BIT[square] for square in ply.captured))
+        trail = BIT[ply.departure].bit_length() - 1, BIT[ply.arrival].bit_length() - 1
+        return DraughtsNode(self.position.after(ply), sum(BIT[square] for square in ply.captured), trail)
 
     def uncrowned(self, board: Observed) -> int:
         _, white_kings, _, black_kings = self.masks

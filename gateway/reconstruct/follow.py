@@ -364,8 +364,11 @@ class Follow:
     def _confirm(self, at: float) -> list[Conclusion]:
         """Confirm what was pressed on or replied to, in order, as far as no rival speaks against it."""
         found: list[Conclusion] = []
+        self.rivals.prove()
         line = self.tip.line(self.confirmed)
         for index, rival in enumerate(line):
+            if rival.unproved:
+                break
             if rival.guessed:
                 continue
             press, replies = self.presses.on(rival), line[index + 1 :]

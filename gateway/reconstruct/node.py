@@ -20,6 +20,8 @@ EXTRA = 1.0
 """A piece stands where none should, or another than expected."""
 LINGERING = 0.45
 """A captured man is still to be taken off."""
+UNREPORTED = 0.3
+"""A piece that has arrived elsewhere still stands where it left: hands lift first, so the report of that was lost."""
 UNCROWNED = 0.3
 """A man stands where a king should: still to be crowned."""
 MOST = 6.0
@@ -55,9 +57,11 @@ def since_mask(times: Sequence[float], mask: int, after: float) -> int:
 class Node:
     """A position in a rival game."""
 
-    __slots__ = ("black", "key", "lingering", "masks", "occupied", "turn", "white")
+    __slots__ = ("black", "key", "lingering", "masks", "occupied", "trail", "turn", "white")
 
-    def __init__(self, masks: Sequence[int], turn: Side, key: Hashable, lingering: int = 0) -> None:
+    def __init__(
+        self, masks: Sequence[int], turn: Side, key: Hashable, lingering: int = 0, trail: tuple[int, int] | None = None
+    ) -> None:
         half = len(masks) // 2
         self.masks = masks
         self.turn = turn
@@ -69,6 +73,9 @@ class Node:
             self.black |= mask
         self.occupied = self.white | self.black
         self.lingering = lingering
+        """Squares of men that the last ply captured and that are taken off by hand."""
+        self.trail = trail
+        """Where the last ply began and ended, as numbers of bits; None at the start."""
 
     @property
     def own(self) -> int:
@@ -101,14 +108,33 @@ class Node:
         lingering = standing & self.lingering
         uncrowned = self.uncrowned(board) & standing
         wrong = standing & ~lingering & ~uncrowned
+        unreported = self.unreported(wrong, board) if wrong else 0
+        wrong &= ~unreported
         cost = (
             MISSING_OWN * (missing & own).bit_count()
             + MISSING_OTHER * (missing & ~own).bit_count()
             + EXTRA * wrong.bit_count()
             + LINGERING * lingering.bit_count()
             + UNCROWNED * uncrowned.bit_count()
+            + UNREPORTED * unreported.bit_count()
         )
         return min(cost, MOST)
+
+    def unreported(self, wrong: int, board: Observed) -> int:
+        """Of these squares those from which the piece of the last ply left unheard.
+
+        It stood there before it arrived where it is now: at the beginning, or where it stopped on its way.
+        """
+        if self.trail is None:
+            return 0
+        begin, end = self.trail
+        arrived, left = board.changed_at[end] - SCAN_GRACE, board.lifted_at[begin]
+        found = 0
+        for bit in bits(wrong):
+            at = board.changed_at[bit]
+            if at < arrived and (bit == begin or (left <= at and board.piece(bit) == board.piece(end))):
+                found |= 1 << bit
+        return found
 
     def uncrowned(self, board: Observed) -> int:
         """Squares where a man stands for a king; chess has none."""
@@ -121,6 +147,10 @@ class Node:
     def ceremony(self, board: Observed) -> bool:
         """Whether what is done on the board is a sign, not play: in chess both kings are being carried."""
         return False
+
+    def permits(self, ply: Any) -> bool:
+        """Whether `ply` is legal."""
+        raise NotImplementedError
 
     def allows(self, departure: int, arrival: int) -> bool:
         """Whether a legal ply goes from one square to the other, both as numbers of bits."""

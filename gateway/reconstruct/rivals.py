@@ -57,6 +57,10 @@ ECHO = 0.5
 """A report that says nothing new: the one before was lost, and rivals that knew better gain on the others."""
 BACK = 2
 """Plies that may be taken back at once."""
+RECALL = 40
+"""Plies after which a ply that nobody saw arrive is no longer looked for elsewhere."""
+REVISED = 0.1
+"""The same game with such a ply read as another."""
 
 
 @dataclass(slots=True, eq=False)
@@ -78,6 +82,8 @@ class Rival:
     """The board did not show its arrival: believed because a press demands a ply."""
     guessed: bool = False
     """One of several plies that would do as well: never confirmed."""
+    unproved: bool = False
+    """The same, until a later report tells which it was: neither this ply nor what follows is confirmed before."""
 
     @property
     def score(self) -> float:
@@ -178,13 +184,29 @@ class Rivals:
                 rival.cost += PRESS
         self.last_press[side] = at
         self._sort()
+        if mover(self.best) == side:
+            self._forgive()
+
+    def _forgive(self) -> None:
+        """The best reading's ply is complete: where its piece left unheard says nothing any more."""
+        node, board = self.best.node, self.board
+        unheard = node.unreported(node.difference(board) & board.occupied & ~board.excused, board)
+        if unheard:
+            board.excused |= unheard
+            self.weigh()
 
     def echo(self, bit: int, piece: Piece | None) -> None:
-        """A square reported what it was thought to hold: rivals that thought otherwise are the likelier."""
-        if piece is None:
-            for rival in self.beam:
-                if not rival.node.occupied >> bit & 1:
-                    rival.cost += ECHO
+        """A square reported what it was thought to hold: rivals that thought otherwise are the likelier.
+
+        One that has become empty twice was taken in between: perhaps a ply that nobody saw arrive had ended there.
+        """
+        if piece is not None:
+            return
+        if not self.best.node.occupied >> bit & 1:
+            self._grow([rival for rival in self._revised() if rival.node.occupied >> bit & 1])
+        for rival in self.beam:
+            if not rival.node.occupied >> bit & 1:
+                rival.cost += ECHO
 
     def confirm(self, rival: Rival) -> None:
         """`rival`'s ply is certain: give up all readings without it."""
@@ -209,11 +231,49 @@ class Rivals:
                     self._extended(rival, extension, "board", STALE)
                     for extension in rival.node.extensions(self.board, NEVER)
                 ]
-                for extension in rival.node.doubtful(self.board, rival.at):
-                    found.append(self._extended(rival, extension, "inferred"))
-                    found[-1].unseen = True
+                unseen = [
+                    self._extended(rival, extension, "inferred")
+                    for extension in rival.node.doubtful(self.board, rival.at)
+                ]
+                for child in unseen:
+                    child.unseen, child.unproved = True, len(unseen) > 1
+                found += unseen
+        if self.best.rate > 0:
+            found += self._revised()
         if found:
             self._grow(found)
+
+    def _revised(self) -> Iterator[Rival]:
+        """The best reading with a ply that nobody saw arrive read as another one, as far as all later ones allow."""
+        for step in self.best.line(self.best.depth - RECALL):
+            if not step.unproved or step.parent is None:
+                continue
+            for ply in step.parent.node.plies(self.board, 1 << departure_bit(step.ply)):
+                if ply != step.ply and (revised := self._retold(step, ply)) is not None:
+                    revised.cost = self.best.cost + REVISED
+                    yield revised
+
+    def _retold(self, step: Rival, ply: Any) -> Rival | None:
+        """The best reading with `ply` in the place of `step`; None if a later ply is then against the rules."""
+        assert step.parent is not None
+        rival = step.parent
+        for told in self.best.line(step.depth - 1):
+            instead = ply if told is step else told.ply
+            if told.legal and not rival.node.permits(instead):
+                return None
+            rival = self._extended(rival, Extension(instead, told.at, 0.0), told.source, legal=told.legal)
+            rival.unseen, rival.unproved, rival.guessed = told.unseen, told.unproved, told.guessed
+        return rival
+
+    def prove(self) -> None:
+        """A piece that nobody saw arrive stands there after all, or has left from there: then it was that ply."""
+        for step in self.best.line(max(self.firm, self.best.depth - RECALL)):
+            if step.unproved:
+                bit = arrival_bit(step.ply)
+                standing = not step.node.difference(self.board) >> bit & 1
+                later = (rival.ply for rival in self.best.line(step.depth) if not rival.unseen)
+                left = self.board.lifted_at[bit] >= step.at and any(departure_bit(ply) == bit for ply in later)
+                step.unproved = not (standing or left)
 
     def _before(self, best: Rival) -> list[Rival]:
         """The best reading without its last ply, which may have been another."""
@@ -341,6 +401,11 @@ def _proves(rival: Rival, reply: Extension) -> bool:
 def mover(rival: Rival) -> Side:
     """Who made the rival's last ply."""
     return OTHER[rival.node.turn]
+
+
+def arrival_bit(ply: Any) -> int:
+    """The square where a ply ends, as a bit's number."""
+    return ply.to_square if isinstance(ply, chess.Move) else BIT[ply.arrival].bit_length() - 1
 
 
 def departure_bit(ply: Any) -> int:

@@ -24,7 +24,7 @@ KEPT = max(BACK, FORGOTTEN) + 1
 _FOLLOW = ("confirmed", "withhold_after", "deadline", "timed", "shorter_since", "doubted", "rewound", "disputed")
 """What of the reader is a plain value already."""
 _RIVALS = ("at", "running", "firm")
-_RIVAL = ("legal", "source", "at", "cost", "rate", "hidden", "unseen", "guessed")
+_RIVAL = ("legal", "source", "at", "cost", "rate", "hidden", "unseen", "guessed", "unproved")
 
 
 def saved(follow: Follow) -> dict[str, Any]:
@@ -37,6 +37,7 @@ def saved(follow: Follow) -> dict[str, Any]:
     return {
         "root": position_of(root.node).fen(),
         "lingering": root.node.lingering,
+        "trail": root.node.trail,
         "depth": root.depth,
         "steps": [[*_ply_of(rival, place), *(getattr(rival, name) for name in _RIVAL)] for rival in steps],
         "beam": [place[id(rival)] for rival in follow.rivals.beam],
@@ -53,7 +54,7 @@ def saved(follow: Follow) -> dict[str, Any]:
 def restored(state: Mapping[str, Any], game: GameKind, board: Observed) -> Follow:
     """Make the reader again that gave `state`, over a board in the state it was in then."""
     node = node_of(position_from_fen(game, state["root"]))
-    node.lingering = state["lingering"]
+    node.lingering, node.trail = state["lingering"], state["trail"] and tuple(state["trail"])
     follow = Follow(node, board, 0.0, state["depth"])
     steps = [follow.rivals.restart(node, 0.0, state["depth"])]
     for parent, told, *values in state["steps"]:
