@@ -28,7 +28,7 @@ sys.path[:0] = [str(TESTS), str(TESTS / "web")]
 
 from playing import simulated_seat  # noqa: E402
 from playwright.sync_api import sync_playwright  # noqa: E402
-from stage import CHROMIUM_ARGUMENTS, PHONE, WALL, Stage, chromium, log_in, say_table, stamp  # noqa: E402
+from stage import CHROMIUM_ARGUMENTS, PHONE, WALL, Stage, chromium, log_in, say_table, serving, stamp  # noqa: E402
 
 TRACED_S = 15
 WATCH = """
@@ -102,9 +102,9 @@ def main() -> None:
     parser.add_argument("--size", choices=["wall", "phone"], default="wall")
     arguments = parser.parse_args()
     chance = random.Random(1)
-    with tempfile.TemporaryDirectory() as directory, sync_playwright() as playwright:
+    with tempfile.TemporaryDirectory() as directory, sync_playwright() as playwright, serving() as server:
         browser = playwright.chromium.launch(executable_path=chromium(), args=CHROMIUM_ARGUMENTS)
-        stage = Stage(Path(directory), browser)
+        stage = Stage(Path(directory), browser, server)
         seats = [simulated_seat(number, "pi-a", chance.uniform(20, 100)) for number in range(1, arguments.tables + 1)]
         hall = stage.hall(seats)
         say_table(hall, "P", running="none")

@@ -131,6 +131,7 @@ class WebServer:
         Raises:
             WebError: the address cannot be had, or a file of [web.tls] cannot be used.
         """
+        self.broker_port = broker_port
         self._server = _Server(config, files(settings(root, config.broker_url, broker_port)))
         self._thread = threading.Thread(target=self._server.serve_forever, name="web", daemon=True)
         host, port = config.address

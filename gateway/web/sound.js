@@ -11,7 +11,7 @@ export class Calls {
 
   /**
    * @param items of the list; those that were there before the page came make no sound
-   * @param flood whether alerts come faster than people can take them: then each cause is called once
+   * @param flood whether alerts come faster than people can take them: then a cause that goes on calls once
    * @returns whether to sound now
    */
   due(items, flood, at) {
@@ -25,8 +25,7 @@ export class Calls {
         this.#told.set(key, { at, again: false });
         if (!alert.news) continue;
         const last = this.#causes.get(kind) ?? -Infinity;
-        if (!flood && at - last >= TOGETHER) call = true;
-        if (flood && last === -Infinity) call = true;
+        if (at - last >= (flood ? AGAIN : TOGETHER)) call = true;
         this.#causes.set(kind, at);
       } else if (!told.again && alert.news && !attended && at - told.at >= AGAIN) {
         told.again = true;

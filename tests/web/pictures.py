@@ -15,7 +15,7 @@ from typing import Any
 
 from playing import Scene, simulated_seat
 from playwright.sync_api import sync_playwright
-from stage import CHROMIUM_ARGUMENTS, PHONE, WALL, Stage, chromium, log_in
+from stage import CHROMIUM_ARGUMENTS, PHONE, WALL, Stage, chromium, log_in, serving
 
 FOLDER = Path(__file__).parents[2] / "docs" / "pictures"
 TABLES = 60
@@ -116,9 +116,9 @@ PICTURES: dict[str, tuple[str, dict[str, int], str, Callable[[Any], None] | None
 def main() -> None:
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER
     folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as directory, sync_playwright() as playwright:
+    with tempfile.TemporaryDirectory() as directory, sync_playwright() as playwright, serving() as server:
         browser = playwright.chromium.launch(executable_path=chromium(), args=CHROMIUM_ARGUMENTS)
-        stage = Stage(Path(directory), browser)
+        stage = Stage(Path(directory), browser, server)
         hall(stage)
         for size, options in ((PHONE, SHARP), (WALL, {})):
             page = stage.page("", size, **options)

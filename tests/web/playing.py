@@ -207,9 +207,15 @@ class Hall(threading.Thread):
         self.join(timeout=5)
         if cleanly:
             self._client.publish(self._status_topic, self._status("offline"), 1, True).wait_for_publish(2)
-            self._client.disconnect()
         else:
             self._client._sock_close()
+        self.leave()
+
+    def leave(self) -> None:
+        """Stop, whether or not there still is a broker."""
+        self._ended.set()
+        self.join(timeout=5)
+        self._client.disconnect()
         self._client.loop_stop()
 
     def at(self, seat: Seat) -> float:

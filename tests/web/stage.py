@@ -5,6 +5,7 @@ Chromium is Debian's and is driven by playwright; where one of them is missing t
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import signal
 import time
@@ -63,17 +64,34 @@ def browser() -> Iterator[Any]:
         browser.close()
 
 
+@contextlib.contextmanager
+def serving() -> Iterator[WebServer]:
+    """The page, which says that the broker is on a port that nobody has yet."""
+    server = WebServer(WebConfig(listen="127.0.0.1:0"), "hall", free_port())
+    server.start()
+    try:
+        yield server
+    finally:
+        server.stop()
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[WebServer]:
+    """One for the tests of a module; every stage has its own broker behind it."""
+    with serving() as server:
+        yield server
+
+
 class Stage:
     """A broker, the page's server, and what is opened before them."""
 
-    def __init__(self, directory: Path, browser: Any) -> None:
+    def __init__(self, directory: Path, browser: Any, server: WebServer) -> None:
         self.browser = browser
+        self.server = server
         self.broker = Mosquitto(directory)
-        self.websockets = free_port()
+        self.websockets = server.broker_port
         self.broker.extra = self.configuration("allow_anonymous true\n")
         self.broker.start()
-        self.server = WebServer(WebConfig(listen="127.0.0.1:0"), "hall", self.websockets)
-        self.server.start()
         self.halls: list[Hall] = []
         self.contexts: list[Any] = []
         self.errors: list[str] = []
@@ -124,8 +142,7 @@ class Stage:
             context.close()
         self.thaw_if_frozen()
         for hall in self.halls:
-            hall.close(cleanly=False)
-        self.server.stop()
+            hall.leave()
         self.broker.kill()
 
     def thaw_if_frozen(self) -> None:
@@ -134,9 +151,9 @@ class Stage:
 
 
 @pytest.fixture
-def stage(tmp_path: Path, browser: Any) -> Iterator[Stage]:
+def stage(tmp_path: Path, browser: Any, server: WebServer) -> Iterator[Stage]:
     """An empty hall; after the test nothing must have gone wrong in the page itself."""
-    stage = Stage(tmp_path, browser)
+    stage = Stage(tmp_path, browser, server)
     yield stage
     stage.close()
 

@@ -13,9 +13,9 @@ from paho.mqtt.enums import CallbackAPIVersion
 from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
 from playing import Scene
-from stage import WALL, Stage, alert, browser, log_in, say_alerts, say_clock, say_table, stage, until
+from stage import PHONE, WALL, Stage, alert, browser, log_in, say_alerts, say_clock, say_table, server, stage, until
 
-__all__ = ["browser", "stage"]
+__all__ = ["browser", "server", "stage"]
 
 NOT_LIVE = ".unseen"
 
@@ -126,6 +126,25 @@ def test_a_page_that_was_stalled_shows_no_time_of_before(stage: Stage) -> None:
             wrong.append((shown, truth))
 
     assert [] == wrong
+
+
+def test_a_woken_phone_is_curtained_until_the_broker_has_answered(stage: Stage) -> None:
+    """It may hold a connection that is long dead: nothing of before is in sight until the broker has spoken."""
+    say_table(stage.hall(), "1", running="none")
+    page = stage.opened("#/hall")
+    page.locator(".tile").wait_for()
+    stage.freeze()
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    page.locator(".curtain", has_text="Checking").wait_for()
+    box = page.locator(".curtain").bounding_box()
+    page.locator(f"header {NOT_LIVE}").wait_for(timeout=2500)
+
+    assert (0, 0, PHONE["width"], PHONE["height"]) == (box["x"], box["y"], box["width"], box["height"])
+
+    stage.thaw()
+    page.locator(".fresh").wait_for(timeout=12_000)
+
+    assert not page.locator(".curtain").is_visible()
 
 
 def test_a_retained_clock_does_not_tick(stage: Stage) -> None:
