@@ -34,7 +34,7 @@ from gateway.rules.pieces import (
     piece_removed_without_capture,
     promotes_there,
 )
-from gateway.rules.presses import owed
+from gateway.rules.presses import hand_full, owed
 from gateway.rules.recorded import Recorded
 from gateway.rules.turn import Fault, Turn
 
@@ -48,6 +48,7 @@ CHESS: tuple[Explanation, ...] = (
     chess_pieces.captured_piece_not_removed,
     chess_pieces.king_captured,
     chess_pieces.king_left_in_check,
+    chess_pieces.castled_into_check,
     two_pieces_moved,
     illegal_move,
     opponent_piece_moved,
@@ -182,7 +183,7 @@ class Acts:
             # What the opponent does from here on is no matter of this turn.
             self._clean = press.at, base
             return
-        if _hand_full(turn) or _touched_again(seen, press, self._explain(turn)):
+        if hand_full(turn) or _touched_again(seen, press, self._explain(turn)):
             # What he had in the hand when he pressed may have come down since, and what he had left may be put right.
             later = [touch.at for touch in seen.history.touched_since(press.at) if touch.now is not None]
             turn, since = replace(now, stands={**stands, **_lifted_since(seen, press, now)}), max([since, *later])
@@ -324,13 +325,6 @@ def _left_at(seen: Situation, press: Press, stands: Mapping[Square, Piece]) -> d
         else:
             left[touch.square] = touch.was
     return left
-
-
-def _hand_full(turn: Turn) -> bool:
-    """Whether the player had a piece of his own in the hand, by what was left on the board."""
-    gone = sum(turn.owner(piece) == turn.side for piece in turn.gone.values())
-    come = sum(turn.owner(piece) in (turn.side, None) for piece in turn.come.values())
-    return gone > come
 
 
 def _touched_again(seen: Situation, press: Press, fault: Fault | None) -> bool:

@@ -13,6 +13,7 @@ import chess
 from gateway.catalogue import Fact
 from gateway.events import Piece, Side, Square
 from gateway.record import ChessPosition
+from gateway.rules.moves import castled
 from gateway.rules.turn import Fault, Turn, chess_change, written
 
 CENTRE = frozenset({"d4", "e4", "d5", "e5"})
@@ -130,6 +131,26 @@ def king_left_in_check(turn: Turn) -> Fault | None:
             {"move": board.uci(move), "checking": checkers},
         )
     return None
+
+
+def castled_into_check(turn: Turn) -> Fault | None:
+    """King and rook stand as after a castling, and the king is attacked there (3.8.2.2)."""
+    if not castled(turn):
+        return None
+    board = chess.Board(None)
+    for square, piece in turn.stands.items():
+        if piece != "?":
+            board.set_piece_at(chess.parse_square(square), chess.Piece.from_symbol(piece))
+    king = board.king(turn.side == "white")
+    if king is None:
+        return None
+    checkers = [chess.square_name(square) for square in board.attackers(turn.side == "black", king)]
+    if not checkers:
+        return None
+    square = chess.square_name(king)
+    move = "e" + square[1] + square
+    facts = {"square": square, "move": move}
+    return Fault("king_left_in_check", turn.side, facts, (square, *checkers), {"move": move, "checking": checkers})
 
 
 def both_kings_in_check(stands: Mapping[Square, Piece]) -> Fault | None:

@@ -7,6 +7,8 @@ illegal move until he has completed it.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gateway.events import Piece, Side, Square
 from gateway.record import ChessPosition
 from gateway.rules.turn import Fault, Turn, written_of_other
@@ -27,7 +29,7 @@ def moved_out_of_turn(turn: Turn) -> Fault | None:
 def two_pieces_moved(turn: Turn) -> Fault | None:
     """Two pieces of one side stand on new squares; castling, legal or not, is one move."""
     carried = _carried(turn, turn.side)
-    if carried is None or len(carried) != 2 or _castled(turn):
+    if carried is None or len(carried) != 2 or castled(turn):
         return None
     squares = tuple(square for pair in carried for square in pair)
     return Fault("two_pieces_moved", turn.side, {"squares": sorted(squares)}, squares)
@@ -35,12 +37,12 @@ def two_pieces_moved(turn: Turn) -> Fault | None:
 
 def illegal_move(turn: Turn) -> Fault | None:
     """One piece of the side to move is gone from a and stands on b, whatever stood on b."""
-    if _castled(turn):
+    if castled(turn):
         king = "e1g1" if turn.side == "white" else "e8g8"
         if "g" + king[1] not in turn.come:
             king = king.replace("g", "c")
         return Fault("illegal_move", turn.side, {"move": king}, tuple(turn.differing), {"move": king})
-    carried = _carried(turn, turn.side, promoting=True)
+    carried = _carried(turn, turn.side, promoting=True) or _as_if_passing(turn)
     if carried is None or len(carried) != 1:
         return None
     origin, target = carried[0]
@@ -75,6 +77,20 @@ def _carried(turn: Turn, side: Side, *, promoting: bool = False) -> list[tuple[S
     return pairs
 
 
+def _as_if_passing(turn: Turn) -> list[tuple[Square, Square]] | None:
+    """A pawn that took another in passing, which it might not (3.7.4.1)."""
+    pawns = [square for square, piece in turn.gone.items() if piece in ("P", "p")]
+    mine = [square for square in pawns if turn.owner(turn.expected[square]) == turn.side]
+    if turn.draughts or len(mine) != 1 or len(turn.gone) != len(pawns) or len(pawns) != 2:
+        return None
+    origin, victim = mine[0], next(square for square in pawns if square != mine[0])
+    beyond = victim[0] + str(int(victim[1]) + (1 if turn.side == "white" else -1))
+    stands = {**turn.stands, victim: turn.expected[victim]}
+    carried = _carried(replace(turn, stands=stands), turn.side)
+    beside = victim[1] == origin[1] and abs(ord(victim[0]) - ord(origin[0])) == 1
+    return carried if beside and carried == [(origin, beyond)] else None
+
+
 def _is(turn: Turn, piece: Piece, seen: Piece, square: Square, *, promoting: bool) -> bool:
     if turn.same(piece, seen):
         return True
@@ -82,7 +98,7 @@ def _is(turn: Turn, piece: Piece, seen: Piece, square: Square, *, promoting: boo
     return promoting and piece in ("P", "p") and last and turn.owner(seen) == turn.owner(piece)
 
 
-def _castled(turn: Turn) -> bool:
+def castled(turn: Turn) -> bool:
     """King and rook stand as after a castling that was not allowed: one illegal move, of the king (4.4.3)."""
     if not isinstance(turn.before, ChessPosition) or turn.chess960:
         return False

@@ -13,8 +13,9 @@ from typing import Any, ClassVar
 from gateway.events import OTHER, Side
 from gateway.game import Game
 from gateway.rules import Finding, Situation, Wake
+from gateway.rules.chess_pieces import captured_piece_not_removed, castling_incomplete
 from gateway.rules.history import Played, Press
-from gateway.rules.turn import Turn
+from gateway.rules.turn import Fault, Turn
 
 QUIET = 1.0
 """Seconds before a press without a change of the board, for nothing to have been moved."""
@@ -118,8 +119,8 @@ class PressedEarly:
     kinds: ClassVar[tuple[str, ...]] = ("clock_pressed_before_move_completed",)
 
     def __init__(self) -> None:
-        self._early: tuple[float, Side, int] | None = None
-        """A press before the move was complete: when, who, and the ply that was to be made."""
+        self._early: tuple[float, Side, int, float] | None = None
+        """A press before the move was complete: when, who, the ply that was to be made, and until when it may be."""
         self._found: tuple[float, float, Side] | None = None
         """When it was pressed, when the move was complete, and who."""
 
@@ -131,7 +132,10 @@ class PressedEarly:
             return
         press = seen.history.last_press()
         if press is not None and press.at == seen.at:
-            self._early = (press.at, press.side, _base(press) + 1) if _unfinished(seen, game, press) else None
+            within = _unfinished(seen, game, press)
+            self._early = None
+            if within is not None:
+                self._early = press.at, press.side, _base(press) + 1, press.at + within
         if self._early is not None:
             self._settle(seen, game, *self._early)
         if self._found is not None:
@@ -142,9 +146,9 @@ class PressedEarly:
             evidence = {"pressed_at": round(pressed, 3), "placed_at": round(done, 3)}
             yield Finding("clock_pressed_before_move_completed", done, side, f"{pressed:.3f}", evidence=evidence)
 
-    def _settle(self, seen: Situation, game: Game, pressed: float, side: Side, ply: int) -> None:
+    def _settle(self, seen: Situation, game: Game, pressed: float, side: Side, ply: int, latest: float) -> None:
         entries = game.record.entries
-        if seen.at > pressed + TOO_LATE or len(entries) > ply:
+        if seen.at > latest or len(entries) > ply:
             self._early = None
         elif len(entries) == ply and entries[-1].move.legal and not seen.apart:
             placed = [touch.at for touch in seen.history.touched_since(pressed) if touch.at > pressed]
@@ -159,7 +163,7 @@ class PressedEarly:
     def restore(self, state: Any) -> None:
         """Undo `state`."""
         early, found = state
-        self._early = early and (early[0], early[1], early[2])
+        self._early = early and (early[0], early[1], early[2], early[3])
         self._found = found and (found[0], found[1], found[2])
 
 
@@ -168,27 +172,46 @@ def _base(press: Press) -> int:
     return press.ply if press.turn == press.side else press.ply - 1
 
 
-def _unfinished(seen: Situation, game: Game, press: Press) -> bool:
-    """Whether a piece of the player's own was missing on the board when he pressed, and his move was not there yet."""
+def _unfinished(seen: Situation, game: Game, press: Press) -> float | None:
+    """Within how many seconds the move must be completed to have been pressed too early; None if it was complete.
+
+    A piece of the player's own was in his hand; or half a castling or capture was made, which has a name of its own
+    once it has stood for its time.
+    """
     base = _base(press)
     if not 0 <= base <= seen.record.ply:
-        return False
+        return None
     if seen.record.ply == base + 1 and not seen.apart and seen.record.entries[-1].move.legal:
-        return False
+        return None
     turn = Turn(seen.record.position_at(base), seen.pieces)
     if turn.side != press.side or not turn.differing or turn.fits(turn.legal) is not None:
-        return False
+        return None
     if turn.draughts and turn.come:
         # The piece is down: men still to be lifted or crowned are other rules' business.
-        return False
+        return None
     played = _last(game, seen)
     if game.record.ply > base and played is not None and press.at - played.arrived > EARLY:
         straightened = not seen.board.piece(seen.board.geometry.index[played.target])
         if straightened:
-            return False
-    own = [square for square, piece in turn.gone.items() if turn.owner(piece) == turn.side]
-    half_castled = any(square in turn.come for square in ("g1", "c1", "g8", "c8"))
-    return bool(own) or half_castled or bool(turn.come)
+            return None
+    if hand_full(turn):
+        return TOO_LATE
+    half = _half_made(turn)
+    return None if half is None else seen.debounce(half.kind)
+
+
+def hand_full(turn: Turn) -> bool:
+    """Whether a player has a piece of his own in the hand, by what he left on the board."""
+    gone = sum(turn.owner(piece) == turn.side for piece in turn.gone.values())
+    come = sum(turn.owner(piece) in (turn.side, None) for piece in turn.come.values())
+    return gone > come
+
+
+def _half_made(turn: Turn) -> Fault | None:
+    """The castling or the capture of which a part is missing; told as such if it stays so."""
+    if turn.draughts:
+        return None
+    return castling_incomplete(turn) or captured_piece_not_removed(turn)
 
 
 class NotPressed:

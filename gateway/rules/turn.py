@@ -158,7 +158,8 @@ def _legal_of_other(key: Same) -> list[tuple[str, Change]]:
 def _changes(position: GamePosition) -> Iterator[tuple[str, Change]]:
     if isinstance(position, ChessPosition):
         board = position.board
-        for move in board.generate_legal_moves():
+        # To take a king is no move (FIDE 1.4.1); it offers itself where one was left in check.
+        for move in board.generate_legal_moves(to_mask=chess.BB_ALL & ~board.kings):
             yield board.uci(move), chess_change(board, move)
     else:
         assert isinstance(position, Position)
