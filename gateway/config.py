@@ -27,6 +27,7 @@ from gateway.settings import (
     DEFAULTS_KEYS,
     GATEWAY_KEYS,
     HIGHEST_PORT,
+    LANGUAGES,
     MQTT_KEYS,
     PORT,
     REGULATIONS,
@@ -147,6 +148,10 @@ class WebConfig:
     broker_url: str | None = None
     """The broker's websockets as a phone reaches them; None: beside the page, on port 9001."""
     tls: WebTlsConfig | None = None
+    languages: tuple[str, ...] = LANGUAGES
+    """Those to choose from; the first is for phones that speak none of them."""
+    docs: bool = True
+    """Serve the handbook too, where it is installed."""
 
     @property
     def address(self) -> tuple[str, int]:
@@ -323,6 +328,8 @@ def _mqtt(section: Section, folder: Path) -> MqttConfig:
 
 def _web(section: Section, folder: Path) -> WebConfig:
     config = WebConfig(**section.read(WEB_KEYS, tables=("tls",)))
+    if not config.languages:
+        section.mistake("languages", "none", WEB_KEYS["languages"].words)
     if config.address[1] > HIGHEST_PORT:
         section.mistake("listen", shown(config.listen), WEB_KEYS["listen"].words)
     if "tls" not in section:

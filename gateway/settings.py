@@ -56,6 +56,8 @@ Drivers = Mapping[str, DriverSpec]
 
 
 REGULATIONS = ("fide-standard", "fide-rapid", "fide-blitz", "fmjd-standard", "fmjd-rapid", "fmjd-blitz")
+LANGUAGES = ("en", "nl", "de", "fr")
+"""Those that the page speaks."""
 HIGHEST_PORT = 65535
 HIGHEST_ADDRESS = 0x3FFF
 """Bus addresses have 14 bits."""
@@ -105,6 +107,8 @@ WEB_KEYS = {
         'an address and a port such as "127.0.0.1:8080", "0.0.0.0:8080" or "[::]:8080"',
         r"(\[[0-9A-Fa-f:.]+\]|[^:/\s\[\]]+):\d{1,5}",
     ),
+    "languages": list_of(LANGUAGES, f"a list of {', '.join(LANGUAGES)}"),
+    "docs": boolean(),
     "broker_url": text('a websocket address such as "wss://broker.hall.lan:9001"', r"wss?://[^/\s]+(/\S*)?"),
 }
 WEB_TLS_KEYS = {"cert_file": FILE, "key_file": FILE}

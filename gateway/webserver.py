@@ -30,6 +30,8 @@ from gateway.errors import GatewayError
 ROOT = Path(__file__).with_name("web")
 SETTINGS = "hall.json"
 INDEX = "index.html"
+HANDBOOK = "docs/"
+"""Made by `scripts/handbook` when a package is built; a checkout has none."""
 AGAIN_S = 10.0
 
 CONTENT_TYPES = {
@@ -38,6 +40,7 @@ CONTENT_TYPES = {
     ".css": "text/css; charset=utf-8",
     ".json": "application/json",
     ".svg": "image/svg+xml",
+    ".png": "image/png",
     ".md": "text/plain; charset=utf-8",
 }
 PLAIN = "text/plain; charset=utf-8"
@@ -65,41 +68,47 @@ class File:
     """One file as it is sent."""
 
     body: bytes
-    packed: bytes
+    packed: bytes | None
+    """By gzip; None where that gains nothing."""
     content_type: str
     tag: str
 
 
-def files(settings: bytes) -> dict[str, File]:
-    """Every file of the page by its path, and the hall's settings."""
-    table = {
-        path.relative_to(ROOT).as_posix(): _file(path.name, path.read_bytes())
-        for path in sorted(ROOT.rglob("*"))
-        if path.is_file()
-    }
-    table[SETTINGS] = _file(SETTINGS, settings)
-    table[""] = table[INDEX]
+def files(config: WebConfig, root: str, broker_port: int = WEBSOCKETS_PORT) -> dict[str, File]:
+    """Every file of the page by its path, and the hall's settings.
+
+    Args:
+        config: how it is served.
+        root: what all topics begin with.
+        broker_port: where the page looks beside itself if the configuration names no broker.
+    """
+    paths = {path.relative_to(ROOT).as_posix(): path for path in sorted(ROOT.rglob("*")) if path.is_file()}
+    if not config.docs:
+        paths = {name: path for name, path in paths.items() if not name.startswith(HANDBOOK)}
+    table = {name: _file(name, path.read_bytes()) for name, path in paths.items()}
+    table[SETTINGS] = _file(SETTINGS, _settings(config, root, broker_port, f"{HANDBOOK}{INDEX}" in table))
+    for folder in ("", HANDBOOK):
+        if folder + INDEX in table:
+            table[folder] = table[folder + INDEX]
     return table
 
 
 def _file(name: str, body: bytes) -> File:
     tag = f'"{hashlib.sha256(body).hexdigest()[:20]}"'
-    content_type = CONTENT_TYPES.get(Path(name).suffix, PLAIN)
-    return File(body, gzip.compress(body, mtime=0), content_type, tag)
+    suffix = Path(name).suffix
+    # A picture is packed already: the same bytes are kept once.
+    packed = None if suffix == ".png" else gzip.compress(body, mtime=0)
+    return File(body, packed, CONTENT_TYPES.get(suffix, PLAIN), tag)
 
 
-def settings(root: str, broker_url: str | None, broker_port: int = WEBSOCKETS_PORT) -> bytes:
-    """What the page must know of the hall. Never a credential: everybody on the network can read it.
-
-    Args:
-        root: what all topics begin with.
-        broker_url: the broker's websockets; None: on the host that the page was fetched from.
-        broker_port: the port there.
-    """
+def _settings(config: WebConfig, root: str, broker_port: int, docs: bool) -> bytes:
+    """What the page must know of the hall. Never a credential: everybody on the network can read it."""
     values = {
         "root": root,
-        "broker_url": broker_url,
+        "broker_url": config.broker_url,
         "broker_port": broker_port,
+        "languages": config.languages,
+        "docs": docs,
         "zone": _zone(),
         "version": __version__,
     }
@@ -113,13 +122,14 @@ def _zone() -> str | None:
     return name if found else None
 
 
-def export(directory: Path, root: str, broker_url: str | None) -> None:
-    """Write the same folder for another web server."""
-    for name, file in files(settings(root, broker_url)).items():
-        if name:
-            path = directory / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(file.body)
+def export(directory: Path, config: WebConfig, root: str) -> int:
+    """Write the same folder for another web server; return how many files it has."""
+    table = {name: file for name, file in files(config, root).items() if name and not name.endswith("/")}
+    for name, file in table.items():
+        path = directory / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(file.body)
+    return len(table)
 
 
 class WebServer:
@@ -132,7 +142,7 @@ class WebServer:
             WebError: the address cannot be had, or a file of [web.tls] cannot be used.
         """
         self.broker_port = broker_port
-        self._server = _Server(config, files(settings(root, config.broker_url, broker_port)))
+        self._server = _Server(config, files(config, root, broker_port))
         self._thread = threading.Thread(target=self._server.serve_forever, name="web", daemon=True)
         host, port = config.address
         name = f"[{host}]" if ":" in host else host
@@ -243,7 +253,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         headers = {"Content-Type": file.content_type, "ETag": file.tag, "Vary": "Accept-Encoding"}
         if self.headers.get("If-None-Match") == file.tag:
             self._send(HTTPStatus.NOT_MODIFIED, headers, b"", False)
-        elif "gzip" in self.headers.get("Accept-Encoding", ""):
+        elif file.packed is not None and "gzip" in self.headers.get("Accept-Encoding", ""):
             self._send(HTTPStatus.OK, headers | {"Content-Encoding": "gzip"}, file.packed, body)
         else:
             self._send(HTTPStatus.OK, headers, file.body, body)

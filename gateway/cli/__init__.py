@@ -22,6 +22,7 @@ COMMANDS = {
     "run": "serve the boards of the configuration until told to stop",
     "demo": "show it all with four simulated tables",
     "watch": "show what a hall's broker tells, in the terminal",
+    "web": "serve the arbiters' page without boards, or write it for another web server",
     "check-config": "check the configuration and say what it means",
     "doctor": "look for what is wrong with this machine, its ports and its broker, and say what to do",
     "drivers": "list the boards and clocks that are supported",

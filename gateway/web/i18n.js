@@ -1,6 +1,7 @@
 // Words by key. A language is one JSON file; a test keeps all of them complete.
 
-export const LANGUAGES = ['en', 'nl', 'de', 'fr'];
+/** Every language there is, as it calls itself. */
+export const LANGUAGES = { en: 'English', nl: 'Nederlands', de: 'Deutsch', fr: 'Français' };
 
 export class Words {
   constructor(language, words, zone) {
@@ -43,10 +44,10 @@ export class Words {
   }
 }
 
-/** The language that was chosen here, or the first of the browser's that we have. */
-export function choose(saved) {
+/** The language that was chosen here, or the first of the browser's that this hall offers, or the hall's first. */
+export function choose(saved, offered) {
   const wanted = [saved, ...navigator.languages].filter(Boolean).map((language) => language.slice(0, 2));
-  return wanted.find((language) => LANGUAGES.includes(language)) ?? 'en';
+  return wanted.find((language) => offered.includes(language)) ?? offered[0];
 }
 
 export async function load(language, zone) {

@@ -187,5 +187,5 @@ function nothingChanged() {
 }
 
 const settings = await (await fetch('hall.json')).json();
-const app = new App(settings, await load(choose(prefs.get('language')), settings.zone));
+const app = new App(settings, await load(choose(prefs.get('language'), settings.languages), settings.zone));
 app.start();

@@ -11,6 +11,7 @@ import chess.svg
 import pytest
 
 from gateway.catalogue import CATALOGUE
+from gateway.settings import LANGUAGES as SPOKEN
 from gateway.webserver import ROOT
 
 LANGUAGES = sorted((ROOT / "i18n").glob("*.json"))
@@ -56,6 +57,13 @@ def test_languages_are_translated(path: Path) -> None:
     same = [key for key, text in words.items() if text == ENGLISH[key]]
 
     assert len(same) < len(words) * 0.12
+
+
+def test_the_languages_of_the_configuration_are_those_of_the_page() -> None:
+    """Each with a file of words, and none without a name."""
+    names = re.findall(r"(\w+): '", re.search(r"LANGUAGES = \{(.*)\}", (ROOT / "i18n.js").read_text())[1])  # type: ignore[index]
+
+    assert set(SPOKEN) == set(names) == {path.stem for path in LANGUAGES}
 
 
 def test_every_irregularity_has_its_words() -> None:

@@ -34,11 +34,13 @@ def test_all_of_it(tmp_path: Path) -> None:
     web = read(
         tmp_path,
         '[web]\nlisten = "[::]:443"\nbroker_url = "wss://broker.hall.lan:9001"\n'
+        'languages = ["nl", "fr"]\ndocs = false\n'
         '[web.tls]\ncert_file = "hall.pem"\nkey_file = "hall.key"\n',
     )
 
     assert web is not None
     assert ("::", 443) == web.address
+    assert (("nl", "fr"), False) == (web.languages, web.docs)
     assert WebTlsConfig(tmp_path / "hall.pem", tmp_path / "hall.key") == web.tls
 
 
@@ -48,6 +50,8 @@ def test_all_of_it(tmp_path: Path) -> None:
         ('[web]\nlisten = "0.0.0.0"\n', "web.listen"),
         ('[web]\nlisten = "0.0.0.0:99999"\n', "web.listen"),
         ('[web]\nbroker_url = "mqtt://broker:1883"\n', "web.broker_url"),
+        ("[web]\nlanguages = []\n", "web.languages"),
+        ('[web]\nlanguages = ["tlh"]\n', "web.languages"),
         ('[web]\npasword = "x"\n', "web.pasword"),
         ('[web]\n[web.tls]\ncert_file = "hall.pem"\n', "web.tls.key_file"),
         ("web = 3\n", "web"),

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from gateway.config import WebConfig, WebTlsConfig
-from gateway.webserver import ROOT, WebError, WebServer, export, files, settings
+from gateway.webserver import ROOT, WebError, WebServer, export, files
 
 
 @pytest.fixture
@@ -93,15 +93,17 @@ def test_the_settings_hold_no_secret(server: WebServer) -> None:
     """What the page must know, and nothing else."""
     _, body = ask(server, "/hall.json")
 
-    assert {"root", "broker_url", "broker_port", "zone", "version"} == json.loads(body).keys()
+    known = {"root", "broker_url", "broker_port", "languages", "docs", "zone", "version"}
+
+    assert known == json.loads(body).keys()
     assert "wss://broker.hall.lan:9001" == json.loads(body)["broker_url"]
 
 
 def test_the_first_load_is_small() -> None:
     """All that a first visit fetches, packed: at most 200 kB."""
     first = [
-        file.packed
-        for name, file in files(settings("hall", None)).items()
+        file.packed or file.body
+        for name, file in files(WebConfig(docs=False), "hall").items()
         if name and not name.endswith((".md", "LICENSE")) and (not name.startswith("i18n/") or name == "i18n/en.json")
     ]
 
@@ -154,7 +156,26 @@ def test_a_missing_certificate_is_a_mistake(tmp_path: Path) -> None:
 
 def test_the_folder_can_be_exported(tmp_path: Path) -> None:
     """The same files for another web server."""
-    export(tmp_path, "hall", None)
+    export(tmp_path, WebConfig(docs=False), "hall")
     exported = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file()}
 
-    assert exported == {path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*") if path.is_file()} | {"hall.json"}
+    ours = {path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*") if path.is_file()}
+
+    assert exported == {name for name in ours if not name.startswith("docs/")} | {"hall.json"}
+
+
+def test_the_handbook_is_served_where_it_is_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At /docs/, unless the configuration says no; the page links it only if it is there."""
+    for name in ("index.html", "docs/index.html", "docs/pictures/wall.png"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(b"x")
+    monkeypatch.setattr("gateway.webserver.ROOT", tmp_path)
+    with_docs, without = files(WebConfig(), "hall"), files(WebConfig(docs=False), "hall")
+
+    assert {"", "index.html", "hall.json", "docs/", "docs/index.html", "docs/pictures/wall.png"} == set(with_docs)
+    assert {"", "index.html", "hall.json"} == set(without)
+    assert [True, False] == [json.loads(table["hall.json"].body)["docs"] for table in (with_docs, without)]
+    assert ("image/png", None) == (
+        with_docs["docs/pictures/wall.png"].content_type,
+        with_docs["docs/pictures/wall.png"].packed,
+    )

@@ -1,7 +1,6 @@
 // The login. Its tap also arms the sound, which browsers allow only after one.
 
 import { html, nothing, render } from '../vendor/lit-html/lit-html.js';
-import { LANGUAGES } from '../i18n.js';
 
 export class Login {
   static place = 'login';
@@ -12,7 +11,7 @@ export class Login {
   }
 
   draw() {
-    const { words, link, prefs } = this.app;
+    const { words, link, prefs, settings } = this.app;
     const { t } = words;
     const account = prefs.account;
     render(
@@ -26,7 +25,7 @@ export class Login {
         <label class="check"><input name="own" type="checkbox">${t('login.own')}</label>
         ${isSecureContext && location.protocol === 'https:' ? nothing : html`<p class="why">${t('login.plain')}</p>`}
         <button class="strong">${t('login.start')}</button>
-        <p class="row languages">${LANGUAGES.map((language) => html`<button type="button" lang=${language}
+        <p class="row languages">${settings.languages.map((language) => html`<button type="button" lang=${language}
           aria-pressed=${language === words.language} @click=${() => this.app.speak(language)}>${language}</button>`)}</p>
       </form>`,
       this.place,

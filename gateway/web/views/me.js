@@ -1,9 +1,7 @@
 // What this phone is told: whose tables, which language, sound, theme, keys.
 
-import { html, render } from '../vendor/lit-html/lit-html.js';
+import { html, nothing, render } from '../vendor/lit-html/lit-html.js';
 import { LANGUAGES } from '../i18n.js';
-
-const LANGUAGE_NAMES = { en: 'English', nl: 'Nederlands', de: 'Deutsch', fr: 'Français' };
 
 export class MeView {
   static place = 'me';
@@ -32,15 +30,16 @@ export class MeView {
         <label>${t('login.initials')}<input maxlength="12" .value=${prefs.get('initials') ?? ''} @change=${by}></label>
         <label>${t('me.tables')}<input .value=${prefs.get('tables') ?? ''} @change=${set('tables')}></label>
         <p class="why">${t('me.tables_why')}</p>
-        <label>${t('me.language')}<select @change=${(event) => this.app.speak(event.target.value)}>${LANGUAGES.map(
-          (language) => html`<option value=${language} ?selected=${language === words.language}>${LANGUAGE_NAMES[language]}</option>`,
+        <label>${t('me.language')}<select @change=${(event) => this.app.speak(event.target.value)}>${settings.languages.map(
+          (language) => html`<option value=${language} ?selected=${language === words.language}>${LANGUAGES[language]}</option>`,
         )}</select></label>
         ${check(t('me.theme'), prefs.theme === 'light', theme)}
         ${check(t('me.sound'), prefs.get('sound') !== false, set('sound'))}
         ${check(t('me.keys'), prefs.get('keys') !== false, set('keys'))}
         <p class="why">${t('me.keys.help')}</p>
         <h2>${t('me.screens')}</h2>
-        <div class="row"><a class="button" href="#/hall">${t('me.wall')}</a><a class="button" href="?#/public">${t('me.public')}</a></div>
+        <div class="row"><a class="button" href="#/hall">${t('me.wall')}</a><a class="button" href="?#/public">${t('me.public')}</a>
+          ${settings.docs ? html`<a class="button" href="docs/">${t('me.docs')}</a>` : nothing}</div>
         <div class="row"><button @click=${() => this.app.logout()}>${t('me.logout')}</button></div>
         <p class="why">${t('me.zone', { zone: settings.zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone })} · ${settings.version}</p>`,
       this.place,
