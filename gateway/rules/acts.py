@@ -36,7 +36,7 @@ from gateway.rules.pieces import (
 )
 from gateway.rules.presses import hand_full, owed
 from gateway.rules.recorded import Recorded
-from gateway.rules.turn import Fault, Turn
+from gateway.rules.turn import Change, Fault, Turn
 
 Explanation = Callable[[Turn], Fault | None]
 
@@ -381,7 +381,7 @@ def _doubted(seen: Situation, fault: Fault, turn: Turn) -> bool:
     """
     turns = [turn, replace(turn, before=seen.record.position)]
     if fault.kind == "extra_piece" and any(
-        square == next(iter(change), None) or each.stands.get(square) in change.values()
+        square == next(iter(change), None) or _on_the_way(seen, each.stands.get(square), square, change)
         for each in turns
         for change, square in each.nearly
     ):
@@ -392,6 +392,13 @@ def _doubted(seen: Situation, fault: Fault, turn: Turn) -> bool:
         for played in seen.history.played
         if played.side == turn.side and (played.ply, played.notation) not in stand
     )
+
+
+def _on_the_way(seen: Situation, piece: Piece | None, square: Square, change: Change) -> bool:
+    """Whether the piece that a ply brought may have been put down on `square` before it arrived."""
+    arrivals = [target for target, after in change.items() if after is not None and after == piece]
+    index, changed = seen.board.geometry.index, seen.board.changed_at
+    return any(changed[index[square]] <= changed[index[target]] for target in arrivals)
 
 
 def _fair(seen: Situation, fault: Fault, turn: Turn) -> bool:
@@ -465,7 +472,10 @@ def _standing(seen: Situation, game: Game, stands: dict[Square, Piece], explaine
     running = seen.clock.one_running if timed else game.position.turn
     if timed and running and not seen.clock.fresh(seen.at):
         return
-    stands = _without_captured(game, stands, running)
+    left = _captured(game, stands, running if timed else None)
+    if left and not timed:
+        yield from _men_left(seen, game, left)
+    stands = {square: piece for square, piece in stands.items() if square not in left}
     turn = Turn(game.position, stands, chess960=game.kind == "chess960")
     if not turn.differing or _taken_back(seen, stands) or _flickers(seen, turn):
         return
@@ -492,6 +502,9 @@ def _standing(seen: Situation, game: Game, stands: dict[Square, Piece], explaine
             return
         if fault.kind != "two_pieces_moved":
             return
+        fault = displaced_piece(turn)
+    if fault.kind == "opponent_piece_moved" and _before_this_turn(seen, turn):
+        # It has not been moved in the time of the player whose clock runs.
         fault = displaced_piece(turn)
     wait = _standing_wait(seen, game, fault, turn, timed=timed, running=running)
     if wait is None:
@@ -535,13 +548,21 @@ def _standing_wait(
             return settings
 
 
-def _without_captured(game: Game, stands: dict[Square, Piece], running: Side | None) -> dict[Square, Piece]:
-    """Leave out captured men that the player whose clock runs is still to take off (draughts)."""
+def _captured(game: Game, stands: Mapping[Square, Piece], running: Side | None) -> list[Square]:
+    """Captured men that the player whose clock runs, or who moved last where none does, is still to take off."""
     entries = game.record.entries
-    if not entries or entries[-1].move.side != running or not entries[-1].move.captured:
-        return stands
-    captured = {str(square) for square in entries[-1].move.captured}
-    return {square: piece for square, piece in stands.items() if square not in captured}
+    if not entries or running not in (None, entries[-1].move.side):
+        return []
+    return [str(square) for square in entries[-1].move.captured or () if str(square) in stands]
+
+
+def _men_left(seen: Situation, game: Game, left: list[Square]) -> Iterator[Finding]:
+    """Without a clock nothing but time says that a capture was completed with its men on the board (A1 4.12)."""
+    move, base = game.record.entries[-1].move, game.record.ply - 1
+    turn = Turn(seen.record.position_at(base), seen.pieces)
+    fault = Fault("captured_men_not_removed", move.side, {"squares": left}, tuple(left), {"captured": move.captured})
+    changed = seen.board.last_change
+    yield _finding(seen, game, fault, turn, changed, f"{base + 1}@{changed:.3f}", base, wait=REMOVED_WAIT)
 
 
 def _outlived(seen: Situation, turn: Turn) -> bool:
@@ -552,6 +573,13 @@ def _outlived(seen: Situation, turn: Turn) -> bool:
         played.legal and played.arrived > newest and played.target not in turn.differing
         for played in seen.history.played
     )
+
+
+def _before_this_turn(seen: Situation, turn: Turn) -> bool:
+    """Whether all that is different was so when the clock that runs was started."""
+    index, since = seen.board.geometry.index, seen.history.runs_since
+    newest = max(seen.board.changed_at[index[square]] for square in turn.differing)
+    return since is not None and NEVER < newest < since
 
 
 def _in_hand(turn: Turn, running: Side) -> dict[Square, Piece]:

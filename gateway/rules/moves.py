@@ -27,12 +27,36 @@ def moved_out_of_turn(turn: Turn) -> Fault | None:
 
 
 def two_pieces_moved(turn: Turn) -> Fault | None:
-    """Two pieces of one side stand on new squares; castling, legal or not, is one move."""
+    """Two pieces of one side stand on new squares; castling, legal or not, is one move.
+
+    Innocent: where one of them made a move and the other stands where no move leads, it was knocked there.
+    """
     carried = _carried(turn, turn.side)
-    if carried is None or len(carried) != 2 or castled(turn):
+    if carried is None or len(carried) != 2 or castled(turn) or _one_knocked(turn, carried):
         return None
     squares = tuple(square for pair in carried for square in pair)
     return Fault("two_pieces_moved", turn.side, {"squares": sorted(squares)}, squares)
+
+
+def _one_knocked(turn: Turn, carried: list[tuple[Square, Square]]) -> bool:
+    """Whether of two pieces one was moved as it may be and the other, by whichever way round, was not."""
+    (a, b), (c, d) = carried
+    pairings = [((a, b), (c, d))]
+    if turn.expected[a] == turn.expected[c]:
+        pairings.append(((a, d), (c, b)))
+    legal = {pair: _ply(turn, *pair) for pairing in pairings for pair in pairing}
+    for first, second in pairings:
+        if legal[first] and (legal[second] or _ply(turn.went_on(legal[first]), *second)):
+            return False
+        if legal[second] and _ply(turn.went_on(legal[second]), *first):
+            return False
+    return any(legal.values())
+
+
+def _ply(turn: Turn, origin: Square, target: Square) -> str | None:
+    """The legal ply from one square to the other, if there is one."""
+    found = (notation for notation, change in turn.legal if next(iter(change)) == origin and change.get(target))
+    return next(found, None)
 
 
 def illegal_move(turn: Turn) -> Fault | None:

@@ -58,7 +58,7 @@ def completed_now(seen: Situation) -> Iterator[tuple[Played, float]]:
         press = next(
             (p for p in seen.history.presses if p.side == played.side and p.at >= played.arrived - PRESS_GRACE), None
         )
-        done = press.at if press is not None else reply.at if reply is not None else None
+        done = min((moment.at for moment in (press, reply) if moment is not None), default=None)
         if done is not None and max(done, played.at) == seen.at:
             yield played, done
 
@@ -306,6 +306,8 @@ class TakenBack:
             return
         if seen.touched:
             self._back = _taken_back(seen, game) or self._back
+        if any(isinstance(event, Move) for event in seen.happened):
+            self._back = _put_elsewhere(seen) or self._back
         back = self._back
         if back is None:
             return
@@ -358,12 +360,33 @@ def _taken_back(seen: Situation, game: Game) -> _Back | None:
         lifted = next((t.at for t in touches if t.square == played.target), None)
         if lifted is None:
             return None
-        press = seen.history.last_press(played.side, played.arrived - PRESS_GRACE)
-        if lifted - played.arrived < TOUCHED and (press is None or press.at > lifted):
-            return None
-        back = seen.board.last_change
-        return _Back(played.ply, played.side, played.notation, played.after, played.arrived, lifted, back)
+        return _released(seen, played, lifted, seen.board.last_change)
     return None
+
+
+def _released(seen: Situation, played: Played, lifted: float, back: float) -> _Back | None:
+    """A move that was taken back, if the piece had been let go, or the clock pressed, before it was lifted again."""
+    press = seen.history.last_press(played.side, played.arrived - PRESS_GRACE)
+    if lifted - played.arrived < TOUCHED and (press is None or press.at > lifted):
+        return None
+    return _Back(played.ply, played.side, played.notation, played.after, played.arrived, lifted, back)
+
+
+def _put_elsewhere(seen: Situation) -> _Back | None:
+    """The last move, if its piece went on to another square after it had been let go (FIDE 4.7)."""
+    plies = list(seen.history.played)
+    if len(plies) < 2:
+        return None
+    played, instead = plies[-2:]
+    if (played.ply, played.side, played.origin) != (instead.ply, instead.side, instead.origin):
+        return None
+    if not (played.legal and instead.legal) or played.target == instead.target:
+        return None
+    touches = [t for t in seen.history.touched_since(played.arrived) if played.arrived < t.at <= instead.arrived]
+    carried = [t for t in touches if (t.square, t.now is None) in ((played.target, True), (instead.target, False))]
+    if [t.square for t in carried] != [played.target, instead.target]:
+        return None
+    return _released(seen, played, carried[0].at, instead.arrived)
 
 
 RULES = (TouchMove, Adjusting, RookFirst, TwoHands, TakenBack)

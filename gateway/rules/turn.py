@@ -122,6 +122,11 @@ class Turn:
         """What the other side could play, if it were to move."""
         return _legal_of_other(Same(self.before))
 
+    def went_on(self, notation: str | None) -> Turn:
+        """The turn after a legal ply, as if the same side were to move again."""
+        assert notation is not None
+        return Turn(_passed(notate(self.before, notation).after), self.stands, self.chess960)
+
     def fits(self, changes: list[tuple[str, Change]]) -> str | None:
         """The notation of the ply that explains everything, if one does."""
         differing = self.differing
