@@ -57,9 +57,11 @@ def restored(state: Mapping[str, Any], game: GameKind, board: Observed) -> Follo
     node.lingering, node.trail = state["lingering"], state["trail"] and tuple(state["trail"])
     follow = Follow(node, board, 0.0, state["depth"])
     steps = [follow.rivals.restart(node, 0.0, state["depth"])]
-    for parent, told, *values in state["steps"]:
+    for number, (parent, told, *values) in enumerate(state["steps"]):
         if parent is not None:
             steps.append(_grown(steps[parent], told, values))
+        elif number:
+            steps.append(Rival(node, None, None, True, "board", 0.0, state["depth"], 0.0))
         for name, value in zip(_RIVAL, values, strict=True):
             setattr(steps[-1], name, value)
     follow.rivals.beam, follow.tip = [steps[place] for place in state["beam"]], steps[state["tip"]]
@@ -87,8 +89,9 @@ def _shared(rivals: list[Rival]) -> Rival:
 
 
 def _steps(rivals: list[Rival], root: Rival) -> list[Rival]:
-    """All rivals on the way from the root to these, each once."""
-    return list({id(step): step for rival in rivals for step in rival.line(root.depth)}.values())
+    """All rivals on the way from the root to these, each once; and its twins, in which all was taken back."""
+    found = {id(step): step for rival in rivals for step in [rival.ancestor(root.depth), *rival.line(root.depth)]}
+    return [step for step in found.values() if step is not root]
 
 
 def _ply_of(rival: Rival, place: Mapping[int, int]) -> list[Any]:

@@ -12,7 +12,8 @@ from hands import random_game
 from gateway import capture
 from gateway.arbiter import Arbiter
 from gateway.config import BoardConfig, ClockConfig, TableConfig
-from gateway.events import Numbered
+from gateway.events import BoardDump, FieldUpdate, LinkState, Numbered
+from gateway.protocol.certabo import START
 from gateway.simulate.clock import ClockModel
 from gateway.simulate.device import CLASSIC, OCCUPANCY, Board, BoardModel, Trace, drawn_board
 from gateway.simulate.habits import BLITZ, Habits
@@ -64,6 +65,23 @@ def test_a_restart_after_any_observation(game: Any, model: BoardModel) -> None:
             wrong.append(index)
 
     assert [] == wrong
+
+
+def test_a_game_whose_first_ply_may_be_taken_back() -> None:
+    """Two readings begin where the game does: one in which nothing was played, one in which all was taken back."""
+    table = a_table("chess")
+    table.observe(LinkState("board", True), 0.0)
+    table.observe(BoardDump(START), 0.1)
+    carried = [(1.0, "e2", None), (1.3, "e4", "P"), (4.0, "e4", None), (4.3, "e2", "P"), (4.6, "g1", None)]
+    states = []
+    for at, square, piece in carried:
+        heard(table, (at, FieldUpdate(square, piece)))
+        states.append(json.loads(json.dumps(table.state())))
+    for state in states:
+        again = a_table("chess")
+        again.restore(state)
+
+        assert state == json.loads(json.dumps(again.state()))
 
 
 def test_a_state_is_plain_json() -> None:
