@@ -25,7 +25,7 @@ from gateway.reconstruct.observed import NEVER
 from gateway.reconstruct.phase import CENTRE, start_position
 from gateway.record import ChessPosition, Entry
 from gateway.rules import Finding, Situation, Undone, Wake, chess_pieces, draughts_pieces
-from gateway.rules.history import Played, Press
+from gateway.rules.history import PRESS_GRACE, Played, Press
 from gateway.rules.moves import illegal_move, moved_out_of_turn, opponent_piece_moved, two_pieces_moved
 from gateway.rules.pieces import (
     displaced_piece,
@@ -92,6 +92,8 @@ UNTIMED = 20.0
 REMOVED_WAIT = 30.0
 """Seconds for which a piece must be gone where nothing was pressed on it."""
 EXTRA_WAIT = 20.0
+SWEEP = 0.3
+"""Seconds within which three squares change when a sleeve brushes over the board."""
 SWEPT_WAIT = 3.0
 UNTIMED_DISPLACED_WAIT = 30.0
 STOPPING_HAND = 5.0
@@ -100,8 +102,6 @@ AT_REST = 0.3
 """Seconds without a change before what stands is explained: nothing of it is raised earlier, and hands are faster."""
 PERSISTS = 1.0
 """Seconds at rest after which a displacement that has outlived the next move is no passing one."""
-PRESS_GRACE = 0.3
-"""Seconds by which a press may be reported before the piece came down."""
 EXPLAINED = 4
 """Explanations kept: more than are asked for at one look."""
 
@@ -175,6 +175,8 @@ class Acts:
             # The record has the turn, and it is legal.
             self._clean = press.at, base
             return
+        if seen.record.ply == base + 1 and _replied(seen):
+            return
         now = Turn(seen.record.position_at(base), _heard(seen, seen.pieces), chess960=game.kind == "chess960")
         now = _of_this_turn(seen, now, base)
         stands = now.stands
@@ -244,6 +246,12 @@ def _answered_unseen(seen: Situation, press: Press, base: int) -> bool:
     return bool(seen.apart & theirs)
 
 
+def _replied(seen: Situation) -> bool:
+    """Whether the opponent's reply stands already, and has only to be recognised."""
+    reply = Turn(seen.record.position, seen.pieces)
+    return reply.fits(reply.legal) is not None
+
+
 def _held(seen: Situation, game: Game) -> bool:
     """Whether all that is different is in the hand of the player who is thinking."""
     running = seen.clock.one_running if seen.clock.connected else game.position.turn
@@ -266,15 +274,16 @@ def _of_this_turn(seen: Situation, turn: Turn, base: int) -> Turn:
     """The turn without what its player did not do: what was different before, and what the opponent did until he
     pressed."""
     played = next((played for played in reversed(seen.history.played) if played.ply == base), None)
-    if played is None:
+    if played is None or turn.fits(turn.legal) is not None:
         return turn
     began = played.arrived - PRESS_GRACE
     press = next((press for press in seen.history.presses if press.side == turn.other and press.at >= began), None)
     index, changed = seen.board.geometry.index, seen.board.changed_at
+    captured = {square for _, change in turn.legal for square, after in change.items() if after is None}
     stands = dict(turn.stands)
     for square in turn.differing:
         at, piece = changed[index[square]], stands.get(square) or turn.expected[square]
-        theirs = press is not None and at <= press.at and turn.owner(piece) == turn.other
+        theirs = press is not None and at <= press.at and turn.owner(piece) == turn.other and square not in captured
         if at > NEVER and (at < began or theirs):
             _put(stands, square, turn.expected.get(square))
     return replace(turn, stands=stands)
@@ -433,10 +442,8 @@ def _recorded(seen: Situation, game: Game) -> Iterator[Finding]:
 
 def _press_on(seen: Situation, played: Played) -> Press | None:
     """The press that completed a ply, if one did."""
-    for press in seen.history.presses:
-        if press.side == played.side and press.at >= played.arrived - PRESS_GRACE:
-            return press if press.at <= played.at + PRESS_GRACE else None
-    return None
+    press = seen.history.pressed_on(played)
+    return press if press is not None and press.at <= played.at + PRESS_GRACE else None
 
 
 def _entry(
@@ -539,7 +546,7 @@ def _standing_wait(
         case "extra_piece":
             return None if promotes_there(turn, fault.squares[0]) else EXTRA_WAIT
         case "displaced_piece":
-            if seen.history.swept(set(turn.differing)):
+            if _swept(seen, turn):
                 return SWEPT_WAIT
             if _outlived(seen, turn):
                 return PERSISTS
@@ -573,6 +580,13 @@ def _outlived(seen: Situation, turn: Turn) -> bool:
         played.legal and played.arrived > newest and played.target not in turn.differing
         for played in seen.history.played
     )
+
+
+def _swept(seen: Situation, turn: Turn) -> bool:
+    """Whether three of the squares changed together: a sleeve, not a hand that moves a piece."""
+    index, changed = seen.board.geometry.index, seen.board.changed_at
+    times = sorted(changed[index[square]] for square in turn.differing)
+    return any(first > NEVER and third - first <= SWEEP for first, third in zip(times, times[2:], strict=False))
 
 
 def _before_this_turn(seen: Situation, turn: Turn) -> bool:

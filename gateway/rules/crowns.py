@@ -16,7 +16,6 @@ from gateway.rules import Finding, Situation, Undone
 from gateway.rules.history import Played
 from gateway.rules.touches import turn_began
 
-PRESS_GRACE = 0.3
 SWEPT_UP = 0.5
 """Seconds before the end of a capture in which men are taken up with the moving hand."""
 SHOWN = 3
@@ -37,9 +36,8 @@ def _reads(seen: Situation, square: Square) -> Piece | None:
 
 def _pressed(seen: Situation, played: Played) -> float | None:
     """When the clock was first pressed on a ply."""
-    return next(
-        (p.at for p in seen.history.presses if p.side == played.side and p.at >= played.arrived - PRESS_GRACE), None
-    )
+    press = seen.history.pressed_on(played)
+    return None if press is None else press.at
 
 
 class UncrownedMan:

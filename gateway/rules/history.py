@@ -29,9 +29,8 @@ DROPOUT = 0.5
 """Seconds below which a piece that is gone and back was in no hand."""
 FLICKERS = 3
 """Dropouts of one square that are a fault of the sensor."""
-SWEPT = 3
-SWEEP = 0.3
-"""So many squares change within so many seconds when a sleeve brushes over the board."""
+PRESS_GRACE = 0.3
+"""Seconds by which a press may be reported before the piece that came down."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,11 +209,19 @@ class History:
         index, changed = board.geometry.index, board.changed_at
         return [square for square, (_, at) in self.silent.items() if changed[index[square]] == at]
 
-    def swept(self, squares: set[Square]) -> bool:
-        """Whether three or more of these squares changed within 0.3 s: a sleeve, not a hand that moves a piece."""
-        touches = [touch for touch in self.touches if touch.square in squares]
-        return any(
-            len({other.square for other in touches if 0 <= other.at - touch.at <= SWEEP}) >= SWEPT for touch in touches
+    def pressed_on(self, played: Played) -> Press | None:
+        """The first press on a ply, which may have been reported before it; but not the one that was still owed for the
+        ply before."""
+        earlier = [each.arrived for each in self.played if each.side == played.side and each.ply < played.ply]
+        mine = [press for press in self.presses if press.side == played.side]
+        before = next((press for press in mine if earlier and press.at >= max(earlier) - PRESS_GRACE), None)
+        return next(
+            (
+                press
+                for press in mine
+                if press.at >= played.arrived - PRESS_GRACE and not (press is before and press.at < played.arrived)
+            ),
+            None,
         )
 
     # --- across a restart ---------------------------------------------------------------------------------------

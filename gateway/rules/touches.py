@@ -18,6 +18,7 @@ from gateway.game import Game
 from gateway.record import ChessPosition
 from gateway.rules import Finding, Situation, Undone
 from gateway.rules.history import Played, Return, Touch
+from gateway.rules.presses import owed
 from gateway.rules.turn import Turn
 
 TOUCHED = 1.5
@@ -35,7 +36,6 @@ ROOK_FIRST = 0.5
 """Seconds by which the rook must be first; less is the order of the scan."""
 HAND_TO_CLOCK = 0.12
 """Seconds that one hand needs from the far half of the board to the clock."""
-PRESS_GRACE = 0.3
 FORGOTTEN = 30.0
 """Seconds after which a move taken back and not replaced is told or past."""
 
@@ -55,9 +55,7 @@ def completed_now(seen: Situation) -> Iterator[tuple[Played, float]]:
         return
     plies = seen.standing
     for played, reply in zip_longest(plies, plies[1:]):
-        press = next(
-            (p for p in seen.history.presses if p.side == played.side and p.at >= played.arrived - PRESS_GRACE), None
-        )
+        press = seen.history.pressed_on(played)
         done = min((moment.at for moment in (press, reply) if moment is not None), default=None)
         if done is not None and max(done, played.at) == seen.at:
             yield played, done
@@ -366,8 +364,8 @@ def _taken_back(seen: Situation, game: Game) -> _Back | None:
 
 def _released(seen: Situation, played: Played, lifted: float, back: float) -> _Back | None:
     """A move that was taken back, if the piece had been let go, or the clock pressed, before it was lifted again."""
-    press = seen.history.last_press(played.side, played.arrived - PRESS_GRACE)
-    if lifted - played.arrived < TOUCHED and (press is None or press.at > lifted):
+    press = seen.history.pressed_on(played)
+    if lifted - played.arrived < TOUCHED and (press is None or press.at > lifted or owed(seen, press)):
         return None
     return _Back(played.ply, played.side, played.notation, played.after, played.arrived, lifted, back)
 
