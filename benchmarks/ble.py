@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 import aiomqtt
 import chess
-from conftest import Mosquitto, subscribed, until
+from brokers import Mosquitto, subscribed, until
 from hall import Board, Process
 
 from benchmarks.scale import cpu_seconds, memory_mb, quantile

@@ -24,7 +24,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 import aiomqtt
-from conftest import Mosquitto, subscribed, until
+from brokers import Mosquitto, subscribed, until
 from hall import Board, Process
 
 TICKS = os.sysconf("SC_CLK_TCK")

@@ -20,7 +20,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-from conftest import Mosquitto, subscribed, until
+from brokers import Mosquitto, subscribed, until
 from hall import Board, Process
 from test_daemon import events, online, prove, standing
 
@@ -32,7 +32,7 @@ async def soak(kills: int, seed: int, directory: Path) -> None:
     broker = Mosquitto(directory / "broker")
     broker.start()
     daemon = Process(directory, broker.port)
-    board = Board(directory / "board", seed=seed, pause_s=0.6)
+    board = Board(directory / "board", seed=seed, pause_s=0.2)
     board.start()
     daemon.configure({"1": board.name})
     board.playing = True

@@ -62,9 +62,14 @@ class PortPlan:
     tables: tuple[TableConfig, ...]
 
     @property
+    def ids(self) -> list[str]:
+        """The tables', in their order."""
+        return [table.id for table in self.tables]
+
+    @property
     def name(self) -> str:
         """For logs and people; no two plans of a configuration share it."""
-        tables = ", ".join(table.id for table in self.tables)
+        tables = ", ".join(self.ids)
         return f"{self.device} of table {tables}" + (f" ({self.port})" if self.port else "")
 
 
@@ -196,6 +201,7 @@ class Daemon:
                     self.connection,
                     self.config.state_dir / "captures",
                     self._table_broke,
+                    self._links,
                 )
                 self.tables[config.id] = table
                 table.start()
@@ -280,11 +286,16 @@ class Daemon:
     def _command(self, incoming: Incoming) -> None:
         self.tables[incoming.table].command(incoming)
 
+    def _links(self, table: str) -> dict[Device, Any]:
+        """What the links of a table's devices keep, for its capture."""
+        serving = [(plan, self._keepers[plan.name].link) for plan in self._plans.values() if table in plan.ids]
+        return {plan.device: link.state(table, self.clock.now() - self.clock.offset) for plan, link in serving}
+
     def _table_broke(self, name: str) -> None:
         """A table begins again; so do its ports, so that its devices are told of anew."""
         self.failures += 1
         for plan in self._plans.values():
-            if name in [table.id for table in plan.tables]:
+            if name in plan.ids:
                 self._errand(self._restart(plan, self.tables[name]))
 
     async def _restart(self, plan: PortPlan, table: LiveTable) -> None:

@@ -200,6 +200,20 @@ class Link:
         sent, self._outgoing = self._outgoing, []
         return sent
 
+    def state(self, table_id: str, at: float) -> dict[str, Any] | None:
+        """What a table's capture needs to go on in the middle of a message, as plain JSON values.
+
+        None while the table's device is not up: a capture has what such a device said from the beginning.
+        """
+        seat = next(seat for seat in self._seats.values() if seat.table_id == table_id)
+        return {"decoder": self._decoder.state(at), "senses_told": seat.senses_told} if seat.up else None
+
+    def restore(self, state: Mapping[str, Any], at: float) -> None:
+        """Undo `state`, for the one table of a replay. Raises as `Decoder.restore` does."""
+        self._decoder.restore(state["decoder"], at)
+        for seat in self._seats.values():
+            seat.up, seat.senses_told = True, bool(state["senses_told"])
+
     # --- inside -------------------------------------------------------------------------------------------------
 
     @property

@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -91,8 +91,20 @@ class LiveTable:
         connection: Connection,
         captures: Path,
         broken: Callable[[str], None],
+        links: Callable[[str], Mapping[Device, Any]],
     ) -> None:
-        """`captures` is the folder for them; `broken` is told the table's id when its code has failed."""
+        """A table as it was left, or a new one.
+
+        Args:
+            config: the table as configured.
+            gateway: id of the gateway.
+            clock: the gateway's time.
+            journal: keeps its events and its state.
+            connection: takes what is to be published.
+            captures: the folder for them.
+            broken: told the table's id when its code has failed.
+            links: gives for a table's id what the links of its devices keep, see `Link.state`.
+        """
         self.config = config
         self.failures = 0
         """How often its code has failed since it last worked."""
@@ -102,11 +114,11 @@ class LiveTable:
         self._connection = connection
         self._captures = captures
         self._broken = broken
+        self._links = links
         self._loop = asyncio.get_running_loop()
         self._saved: dict[str, Any] | None = journal.state(config.id)
         self._station = self._restored()
         self._open = _Batch()
-        self._quiet_until = self._loop.time() + self.pause_s
         """What is not in the journal yet."""
         self._writing: asyncio.Future[None] | None = None
         """The journal's answer for the batch before."""
@@ -129,7 +141,7 @@ class LiveTable:
     def start(self) -> None:
         """Go on from the last state: while we were away the devices were, to us, not there."""
         now = self._clock.now()
-        self._begin_capture(now)
+        self._begin_capture(now, anew=self._saved is None)
         if self._saved is None:
             return
         devices: list[Device] = ["board"] if self.config.clock.driver in ("board", "none") else ["board", "clock"]
@@ -200,7 +212,7 @@ class LiveTable:
             if now - self._capture_at > CAPTURE_AGAIN_S:
                 self._begin_capture(now)
         elif self._writer.due(now):
-            self._captured(lambda writer: writer.rotate(now, self._station.state()))
+            self._captured(lambda writer: writer.rotate(now, self._state()))
         else:
             self._captured(lambda writer: writer.flush(now))
 
@@ -299,8 +311,9 @@ class LiveTable:
             return station
         try:
             station.restore(self._saved["station"])
-        except (LookupError, TypeError, ValueError, AttributeError) as problem:
-            # Another version wrote it. A table that does not come up would be worse than a game begun anew.
+        except Exception as problem:
+            # Another version wrote it, or a bug. A table, or all, that do not come up would be worse than a game begun
+            # anew.
             log.error("the saved game is of no use to this version", table=self.config.id, exc_info=problem)
             station = self._fresh()
             station.table.carry_on(self._saved["station"]["table"])
@@ -318,6 +331,9 @@ class LiveTable:
         self._open = _Batch()
         self._quiet_until = self._loop.time() + self.pause_s
         self._broken(self.config.id)
+        # The capture that led to it ends here, and shows it when played; what follows follows from an earlier state.
+        self._end_capture()
+        self._begin_capture(self._clock.now())
 
     # --- the capture -----------------------------------------------------------------------------------------------
 
@@ -336,14 +352,19 @@ class LiveTable:
         for entry in held:
             self._write(replace(entry, t=at))
 
-    def _begin_capture(self, at: float) -> None:
+    def _begin_capture(self, at: float, *, anew: bool = False) -> None:
+        """Write from here on; what came before is in the state, but for a table that begins anew."""
         self._capture_at = at
         try:
             self._writer = capture.Writer(self._captures, self._gateway, self.config, self._clock.epoch, at)
-            if self._saved is not None:
-                self._writer.append(capture.State(at, self._saved["station"]))
+            if not anew:
+                self._writer.append(capture.State(at, self._state()))
         except OSError as error:
             self._capture_failed(error)
+
+    def _state(self) -> dict[str, Any]:
+        """Where the table is, and what its links have half heard."""
+        return {**self._station.state(), "links": dict(self._links(self.config.id))}
 
     def _end_capture(self) -> None:
         self._captured(lambda writer: writer.close(self._clock.now()))

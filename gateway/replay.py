@@ -50,19 +50,25 @@ class Player:
             case capture.CommandLine(_, command):
                 return self._station.command(command_from(command), at)
             case capture.State(_, state):
-                self._go_on(state)
+                self._go_on(state, entry.t)
                 return []
             case capture.Tx() | capture.End():
                 return self._station.advance(at)
 
-    def _go_on(self, state: Mapping[str, Any]) -> None:
-        """Take up a table where it was, on its own time. Raises `CaptureError` if that cannot be understood."""
+    def _go_on(self, state: Mapping[str, Any], t: float) -> None:
+        """Take up a table and its ports where they were, on the table's own time.
+
+        Raises `CaptureError` if that cannot be understood.
+        """
         table = self._station.table
         try:
             table.epoch = float(state["table"]["epoch"])
             self._shift = self._started - table.epoch
             self._station.restore(dict(state))
-        except (LookupError, TypeError, ValueError, AttributeError) as problem:
+            for device, link in self._links.items():
+                if (kept := state.get("links", {}).get(device)) is not None:
+                    link.restore(kept, t + self._shift)
+        except (LookupError, TypeError, ValueError, AttributeError, AssertionError) as problem:
             raise capture.CaptureError(
                 f"line 2: the state is damaged ({type(problem).__name__}: {problem})"
             ) from problem

@@ -12,12 +12,14 @@ from random import Random
 from typing import Any
 
 import chess
+import pytest
 from brokers import subscribed
 
 from gateway import logs
 from gateway.capture import Reader
 from gateway.config import BoardConfig, Config, MqttConfig, TableConfig
 from gateway.daemon import Daemon
+from gateway.drivers import serial
 from gateway.registry import DRIVERS
 from gateway.replay import Form, lines, replayed
 from gateway.simulate import captures
@@ -93,35 +95,51 @@ def parsed(text: bytes) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines()]
 
 
-async def live(directory: Path) -> list[dict[str, Any]]:
+async def cutting(daemon: Daemon, cuts: list[float]) -> None:
+    """Cut the table's capture again and again, each time in the middle of a frame; note when."""
+    while True:
+        await asyncio.sleep(0.001)
+        kept = daemon._links("1")["board"]
+        if kept is not None and kept["decoder"]["framer"]["buffer"]:
+            cuts.append(daemon.clock.now())
+            daemon.tables["1"].wall_clock_moved()
+            await asyncio.sleep(0.3)
+
+
+async def live(directory: Path, cuts: list[float]) -> list[dict[str, Any]]:
     """The game through the serial driver, the journal and a broker, as a subscriber has it until the mate."""
     terminal = Terminal(game(), SEED, BRISK, Habits(), linger=LINGER_S)
     playing = threading.Thread(target=serve, args=([terminal],))
     playing.start()
     daemon = Daemon(Config("g", directory, 1.0, MqttConfig(embedded=True, port=18830), (table(terminal.path),)))
     await daemon.start()
+    cutter = asyncio.create_task(cutting(daemon, cuts))
     try:
         async with subscribed(daemon.connection.config.port) as subscriber:
             await asyncio.to_thread(playing.join, 60.0)
             await asyncio.sleep(1.0)
             messages = list(subscriber.messages)
     finally:
+        cutter.cancel()
         await daemon.shut_down()
         terminal.close()
     told = [json.loads(message.payload) for message in messages if "/event/" in str(message.topic)]
     return sorted(told, key=lambda event: (event["kind"] in ("alert", "command"), event["seq"]))
 
 
-async def test_live_and_replayed_alike(tmp_path: Path) -> None:
-    """The same events in the same order, whichever way the bytes came."""
+async def test_live_and_replayed_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same events in the same order, whichever way the bytes came, and wherever the capture was cut."""
     logs.set_up({})
+    monkeypatch.setattr(serial, "CHUNK", 1)
+    cuts: list[float] = []
     made = tmp_path / "made.capture.jsonl"
     capture(made)
     replayed_once, replayed_again = replay(made), replay(made)
-    told = timeless(await live(tmp_path / "state"))
-    [own] = (tmp_path / "state" / "captures").glob("1.*")
-    own_told = timeless(parsed(replay(own)))
+    told = timeless(await live(tmp_path / "state", cuts))
+    own = sorted((tmp_path / "state" / "captures").glob("1.*"), key=lambda path: path.stat().st_mtime_ns)
+    own_told = timeless(parsed(b"".join(map(replay, own))))
 
+    assert len(own) == len(cuts) + 1 > 5
     assert replayed_once == replayed_again
     assert [each["kind"] for each in told["public"]].count("move") >= 7
     assert "checkmate" in [each.get("reason") for each in told["public"]]

@@ -6,9 +6,9 @@ One file per protocol; no protocol file imports another.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
-from typing import Protocol
+from typing import Any, Protocol
 
 from gateway.events import Observation
 
@@ -43,6 +43,16 @@ class Decoder(Protocol):
         `channel` is the characteristic's UUID on BLE links, else None.
         """
 
+    def state(self, at: float) -> dict[str, Any]:
+        """What it keeps from chunk to chunk, as plain JSON values; of times only how long ago they were."""
+
+    def restore(self, state: Mapping[str, Any], at: float) -> None:
+        """Undo `state`, on a decoder just made with the same settings.
+
+        Raises:
+            LookupError, TypeError, ValueError, AttributeError: it is damaged.
+        """
+
 
 class Dialogue(Protocol):
     """The host's side of the conversation: what to ask the device, and when. Left out in a replay."""
@@ -58,6 +68,16 @@ class Dialogue(Protocol):
 
     def tick(self, at: float) -> list[bytes]:
         """The deadline has come; return what to send now."""
+
+
+def ago(moment: float, at: float) -> float | None:
+    """How long before `at` that was; None for what has never been."""
+    return None if moment == float("-inf") else round(at - moment, 6)
+
+
+def moment(ago: float | None, at: float) -> float:
+    """Undo `ago`."""
+    return float("-inf") if ago is None else at - float(ago)
 
 
 def chunks(data: bytes, size: int) -> Iterator[bytes]:

@@ -103,6 +103,25 @@ class Certabo(Reading):
             return self._occupancy(numbers, at)
         return self._tags(tags_of(numbers), at)
 
+    def state(self, at: float) -> dict[str, Any]:
+        """See `gateway.protocol.Decoder`."""
+        return super().state(at) | {
+            "set": {tag.hex(): piece for tag, piece in self._set.items()},
+            "lines": [[tag.hex() for tag in line] for line in self._lines],
+            "votes": [list(votes) for votes in self._votes],
+            "repeats": self._repeats.state(at),
+        }
+
+    def restore(self, state: Mapping[str, Any], at: float) -> None:
+        """See `gateway.protocol.Decoder`."""
+        super().restore(state, at)
+        self._set = {bytes.fromhex(tag): piece for tag, piece in state["set"].items()}
+        self._lines.extend([bytes.fromhex(tag) for tag in line] for line in state["lines"])
+        self._votes.extend(state["votes"])
+        if any(len(line) != len(CHESS_SQUARES) for line in (*self._lines, *self._votes)):
+            raise ValueError("a line of another size")
+        self._repeats.restore(state["repeats"], at)
+
     def _occupancy(self, rows: bytes, at: float) -> list[Observation]:
         if self._repeats.idle(rows, at):
             return []

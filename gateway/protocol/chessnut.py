@@ -109,15 +109,25 @@ class Chessnut(Reading):
             return [Identity("version", text.decode("ascii"))]
         return []
 
+    def state(self, at: float) -> dict[str, Any]:
+        """See `gateway.protocol.Decoder`."""
+        return super().state(at) | {"repeats": self._repeats.state(at)}
+
+    def restore(self, state: Mapping[str, Any], at: float) -> None:
+        """See `gateway.protocol.Decoder`."""
+        super().restore(state, at)
+        self._repeats.restore(state["repeats"], at)
+
 
 class _Reports:
     """Messages by their length; behind a HID position whatever fills the report, without saying anything."""
 
     def __init__(self) -> None:
-        self._tail = 0
+        self.memory = 0
+        """Filling bytes that may still follow."""
 
     def __call__(self, buffer: bytearray) -> Cut | None:
-        if self._tail:
+        if self.memory:
             return self._cut_tail(buffer)
         if not _begins(buffer):
             start = next((at for at in range(1, len(buffer)) if buffer[at] in LENGTHS), len(buffer))
@@ -129,19 +139,19 @@ class _Reports:
             size = HID_SIZE
         if len(buffer) < size:
             return None
-        self._tail = HID_TAIL if size == HID_SIZE else 0
+        self.memory = HID_TAIL if size == HID_SIZE else 0
         return Cut(size)
 
     def _cut_tail(self, buffer: bytearray) -> Cut | None:
         """One byte at a time: the last ones may be missing, and the next message shows it."""
-        if self._tail <= HID_MISSING:
+        if self.memory <= HID_MISSING:
             if len(buffer) < 2 and buffer[0] == POSITION:
                 return None
             if buffer[0] == POSITION and buffer[1] == HID_POSITION:
-                self._tail = 0
+                self.memory = 0
                 return self(buffer)
         # A frame of one byte says nothing, whatever the byte.
-        self._tail -= 1
+        self.memory -= 1
         return Cut(1)
 
 

@@ -40,7 +40,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from gateway.events import BoardDump, FieldUpdate, FrameRejected, GameKind, Identity, Observation, Square
-from gateway.protocol import Address, Decoder, Dialogue, Reject
+from gateway.protocol import Address, Decoder, Dialogue, Reject, ago, moment
 from gateway.protocol.asking import Asking, Questions
 from gateway.protocol.framing import Cut, Measure
 from gateway.protocol.options import Option, settle
@@ -133,6 +133,18 @@ class ChessUp(Reading):
                 raise RefusedError
             return [Identity("name", text.decode("ascii"))]
         return []
+
+    def state(self, at: float) -> dict[str, Any]:
+        """See `gateway.protocol.Decoder`."""
+        taken_squares = None if self._raw is None else list(self._raw.pieces)
+        return super().state(at) | {"raw": taken_squares, "move": self._move.hex(), "moved": ago(self._moved_at, at)}
+
+    def restore(self, state: Mapping[str, Any], at: float) -> None:
+        """See `gateway.protocol.Decoder`."""
+        super().restore(state, at)
+        squares = state["raw"]
+        self._raw = None if squares is None else BoardDump(taken((square, True) for square in squares))
+        self._move, self._moved_at = bytes.fromhex(state["move"]), moment(state["moved"], at)
 
     def _moved(self, frame: bytes, at: float) -> list[Observation]:
         if max(frame[2:]) > 7:

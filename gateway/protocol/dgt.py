@@ -217,6 +217,14 @@ class Reader:
         self._old_codes = False
         self._zero_seen = False
 
+    def state(self) -> dict[str, Any]:
+        """What it keeps from message to message, as plain JSON values."""
+        return {"old_codes": self._old_codes, "zero_seen": self._zero_seen}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Undo `state`."""
+        self._old_codes, self._zero_seen = bool(state["old_codes"]), bool(state["zero_seen"])
+
     def board_dump(self, payload: bytes) -> list[Observation]:
         """All fields; only the size tells an 8x8 board from a 10x10 one."""
         return [self._dump(self.geometry.squares, payload)]
@@ -513,6 +521,15 @@ class Dgt:
             else:
                 heard.extend((None, observation) for observation in self._read(found))
         return heard
+
+    def state(self, at: float) -> dict[str, Any]:
+        """See `gateway.protocol.Decoder`."""
+        return {"framer": self._framer.state(at), "reader": self.reader.state()}
+
+    def restore(self, state: Mapping[str, Any], at: float) -> None:
+        """See `gateway.protocol.Decoder`."""
+        self._framer.restore(state["framer"], at)
+        self.reader.restore(state["reader"])
 
     def _read(self, frame: bytes) -> list[Observation]:
         message = MESSAGES.get(frame[0])

@@ -31,7 +31,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from gateway.events import ClockAbsent, ClockSide, ClockTimes, GameKind, Observation
-from gateway.protocol import Address, Decoder, Dialogue, Reject
+from gateway.protocol import Address, Decoder, Dialogue, Reject, ago, moment
 from gateway.protocol.asking import Asking, Questions
 from gateway.protocol.framing import Cut, Measure
 from gateway.protocol.options import Option, settle
@@ -87,6 +87,25 @@ class Dgt3000Ble(Reading):
         if kind not in SILENT:
             raise RefusedError(Reject.UNKNOWN)
         return []
+
+    def state(self, at: float) -> dict[str, Any]:
+        """See `gateway.protocol.Decoder`."""
+        return super().state(at) | {
+            "heard": ago(self._heard_at, at),
+            "seconds": self._seconds and list(self._seconds),
+            "running": self._running,
+            "lever": self._lever,
+            "changed": ago(self._changed_at, at),
+        }
+
+    def restore(self, state: Mapping[str, Any], at: float) -> None:
+        """See `gateway.protocol.Decoder`."""
+        super().restore(state, at)
+        self._heard_at, self._changed_at = moment(state["heard"], at), moment(state["changed"], at)
+        if state["seconds"] is not None:
+            left, right = state["seconds"]
+            self._seconds = float(left), float(right)
+        self._running, self._lever = state["running"], state["lever"]
 
     def _times(self, data: Any, at: float) -> list[Observation]:
         seconds = _seconds(data, "left"), _seconds(data, "right")

@@ -25,6 +25,7 @@ Sources: as `dgt`; EdNekebno/DGTCentaurMods for what an emulated board answers.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from construct import ConstructError
 
@@ -122,6 +123,18 @@ class DgtBus:
             else:
                 heard.extend(self._read(found))
         return heard
+
+    def state(self, at: float) -> dict[str, Any]:
+        """See `gateway.protocol.Decoder`."""
+        readers = [[address, reader.state()] for address, reader in self.readers.items()]
+        return {"framer": self._framer.state(at), "readers": readers}
+
+    def restore(self, state: Mapping[str, Any], at: float) -> None:
+        """See `gateway.protocol.Decoder`. A capture of one table knows only its own board."""
+        self._framer.restore(state["framer"], at)
+        for address, reader in state["readers"]:
+            if address in self.readers:
+                self.readers[address].restore(reader)
 
     def _read(self, frame: bytes) -> list[Heard]:
         message = MESSAGES.get(frame[0])

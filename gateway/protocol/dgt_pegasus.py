@@ -56,6 +56,14 @@ class Pegasus:
         """See `gateway.protocol.Decoder`."""
         return [(address, _unknown(told)) for address, told in self._board.feed(data, at, channel)]
 
+    def state(self, at: float) -> dict[str, Any]:
+        """See `gateway.protocol.Decoder`."""
+        return self._board.state(at)
+
+    def restore(self, state: Mapping[str, Any], at: float) -> None:
+        """See `gateway.protocol.Decoder`."""
+        self._board.restore(state, at)
+
 
 def _unknown(told: Observation) -> Observation:
     """The same, of pieces that nobody can tell apart."""

@@ -7,11 +7,11 @@ the same frames however it was cut into chunks.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 from gateway.events import FrameRejected
-from gateway.protocol import Reject
+from gateway.protocol import Reject, ago, moment
 
 
 class Cut(NamedTuple):
@@ -22,7 +22,10 @@ class Cut(NamedTuple):
 
 
 Measure = Callable[[bytearray], Cut | None]
-"""Given what is there (never empty): where to cut, or None while that cannot be told."""
+"""Given what is there (never empty): where to cut, or None while that cannot be told.
+
+One that must remember something from cut to cut keeps it in an attribute `memory`, an int.
+"""
 
 Found = bytes | FrameRejected
 
@@ -68,6 +71,23 @@ class Framer:
                 yield FrameRejected(reason, size) if reason else bytes(buffer[:size])
             del buffer[:size]
 
+    def state(self, at: float) -> dict[str, Any]:
+        """See `gateway.protocol.Decoder`."""
+        return {
+            "buffer": self._buffer.hex(),
+            "noise": self._noise,
+            "quiet": ago(self._last_at, at),
+            "measure": getattr(self._measure, "memory", 0),
+        }
+
+    def restore(self, state: Mapping[str, Any], at: float) -> None:
+        """See `gateway.protocol.Decoder`."""
+        self._buffer[:] = bytes.fromhex(state["buffer"])
+        self._noise = int(state["noise"])
+        self._last_at = moment(state["quiet"], at)
+        if hasattr(self._measure, "memory"):
+            self._measure.memory = int(state["measure"])
+
     def _note_noise(self, size: int) -> Iterator[Found]:
         self._noise += size
         while self._noise >= NOISE_RUN:
@@ -92,15 +112,16 @@ class Lines:
 
     def __init__(self, longest: int) -> None:
         self._longest = longest
-        self._skipping = False
+        self.memory = 0
+        """1 while the rest of a line that is too long is passed over."""
 
     def __call__(self, buffer: bytearray) -> Cut | None:
         end = buffer.find(b"\n", 0, self._longest) + 1
         if end:
-            skipped, self._skipping = self._skipping, False
+            skipped, self.memory = self.memory, 0
             return Cut(end, Reject.NOISE if skipped else None)
         if len(buffer) < self._longest:
             return None
-        reason = Reject.NOISE if self._skipping else Reject.SIZE
-        self._skipping = True
+        reason = Reject.NOISE if self.memory else Reject.SIZE
+        self.memory = 1
         return Cut(self._longest, reason)

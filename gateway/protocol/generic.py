@@ -91,6 +91,14 @@ class Generic:
                 heard.extend((None, observation) for observation in self._read(found))
         return heard
 
+    def state(self, at: float) -> dict[str, Any]:
+        """See `gateway.protocol.Decoder`."""
+        return self._framer.state(at)
+
+    def restore(self, state: Mapping[str, Any], at: float) -> None:
+        """See `gateway.protocol.Decoder`."""
+        self._framer.restore(state, at)
+
     def _read(self, line: bytes) -> list[Observation]:
         try:
             if not line.isascii():

@@ -111,6 +111,17 @@ class Millennium(Reading):
             return [BoardDump(self._position(text[1:65]))]
         return []
 
+    def state(self, at: float) -> dict[str, Any]:
+        """See `gateway.protocol.Decoder`."""
+        order = next(name for name, squares in ORDERS.items() if squares == self._squares)
+        return super().state(at) | {"order": order, "repeats": self._repeats.state(at)}
+
+    def restore(self, state: Mapping[str, Any], at: float) -> None:
+        """See `gateway.protocol.Decoder`."""
+        super().restore(state, at)
+        self._squares = ORDERS[state["order"]]
+        self._repeats.restore(state["repeats"], at)
+
     def _position(self, letters: str) -> Mapping[Square, Piece]:
         if self._auto and letters in (A8_FIRST, A8_FIRST[::-1]):
             self._squares = ORDERS["a8" if letters == A8_FIRST else "h1"]

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from gateway.events import FrameRejected, Observation, Piece, Square
-from gateway.protocol import Heard, Reject
+from gateway.protocol import Heard, Reject, ago, moment
 from gateway.protocol.framing import Framer, Measure
 
 
@@ -44,11 +45,8 @@ class Reading(ABC):
 
     def feed(self, data: bytes, at: float, channel: str | None = None) -> list[Heard]:
         """See `gateway.protocol.Decoder`."""
-        framer = self._framers.get(channel)
-        if framer is None:
-            framer = self._framers[channel] = Framer(self._measure(channel), self._patience(channel))
         heard: list[Heard] = []
-        for found in framer.feed(data, at):
+        for found in self._framer(channel).feed(data, at):
             if isinstance(found, FrameRejected):
                 heard.append((None, found))
                 continue
@@ -57,6 +55,21 @@ class Reading(ABC):
             except RefusedError as refusal:
                 heard.append((None, FrameRejected(refusal.reason, len(found))))
         return heard
+
+    def state(self, at: float) -> dict[str, Any]:
+        """See `gateway.protocol.Decoder`."""
+        return {"framers": [[channel, framer.state(at)] for channel, framer in self._framers.items()]}
+
+    def restore(self, state: Mapping[str, Any], at: float) -> None:
+        """See `gateway.protocol.Decoder`."""
+        for channel, framer in state["framers"]:
+            self._framer(channel).restore(framer, at)
+
+    def _framer(self, channel: str | None) -> Framer:
+        framer = self._framers.get(channel)
+        if framer is None:
+            framer = self._framers[channel] = Framer(self._measure(channel), self._patience(channel))
+        return framer
 
 
 class Repeats:
@@ -67,15 +80,25 @@ class Repeats:
 
     def __init__(self, every_s: float = 1.0) -> None:
         self._every_s = every_s
-        self._last: object = None
+        self._last = ""
         self._told_at = float("-inf")
 
     def idle(self, report: object, at: float) -> bool:
         """Whether `report` says nothing new, and nobody needs a sign of life yet."""
-        if report == self._last and at - self._told_at < self._every_s:
+        said = str(report)
+        if said == self._last and at - self._told_at < self._every_s:
             return True
-        self._last, self._told_at = report, at
+        self._last, self._told_at = said, at
         return False
+
+    def state(self, at: float) -> list[Any]:
+        """What it keeps, as plain JSON values."""
+        return [self._last, ago(self._told_at, at)]
+
+    def restore(self, state: Iterable[Any], at: float) -> None:
+        """Undo `state`."""
+        self._last, told = state
+        self._told_at = moment(told, at)
 
 
 def taken(squares: Iterable[tuple[Square, object]]) -> Mapping[Square, Piece]:

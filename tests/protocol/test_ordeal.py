@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -90,6 +92,22 @@ def test_truncated(sample: Sample) -> None:
 
         assert list(sample.meaning[: len(told)]) == told
         assert list(sample.meaning) == sample.read(decoder, at=2 * LATER)[-len(sample.meaning) :]
+
+
+@every_sample
+@pytest.mark.parametrize("step", [1 / 32, 1 / 4])
+def test_taken_up(sample: Sample, step: float) -> None:
+    """A decoder made from another's state, in the middle of a frame or later, goes on as that one does."""
+    undisturbed, taken_up = _decoder(sample), _decoder(sample)
+    at = elsewhere = 0.0
+    for chunk in chunks(sample.frames * 9, 7):
+        state = json.dumps(taken_up.state(elsewhere), allow_nan=False)
+        taken_up, elsewhere = _decoder(sample), elsewhere + LATER
+        taken_up.restore(json.loads(state), elsewhere)
+
+        assert undisturbed.feed(chunk, at, sample.channel) == taken_up.feed(chunk, elsewhere, sample.channel)
+
+        at, elsewhere = at + step, elsewhere + step
 
 
 @pytest.mark.parametrize("driver", DRIVERS)
