@@ -247,7 +247,7 @@ class Table:
         was = self.board.piece(self.board.geometry.index[seen])
         if self.board.set(seen, piece, self.at):
             self._touched.append(Touch(self.at, seen, was, piece))
-            self._board_changed(lifted=None if piece else self.board.geometry.index[seen])
+            self._board_changed(reported=self.board.geometry.index[seen])
         elif self.game and self.game.phase == "play":
             self.game.follow.echo(self.board.geometry.index[seen], piece, self.at)
 
@@ -315,11 +315,11 @@ class Table:
             return dict(pieces)
         return {self.board.geometry.turned(square): piece for square, piece in pieces.items()}
 
-    def _board_changed(self, at: float | None = None, lifted: int | None = None) -> None:
+    def _board_changed(self, at: float | None = None, reported: int | None = None) -> None:
         """What stands is another than before; since `at`, or now."""
         for game in (self.game, self.next):
             if game and game.phase in ("play", "setup"):
-                game.follow.changed(self.at if at is None else at, lifted)
+                game.follow.changed(self.at if at is None else at, reported)
         self._look_for_start()
         self._look_for_signal()
 

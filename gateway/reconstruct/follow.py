@@ -114,12 +114,15 @@ class Follow:
 
     # --- what comes in ------------------------------------------------------------------------------------------
 
-    def changed(self, at: float, lifted: int | None = None) -> None:
-        """The board has changed at `at`; `lifted` is the square that was reported empty, if that is what changed."""
+    def changed(self, at: float, reported: int | None = None) -> None:
+        """The board has changed at `at`; `reported` is the square that changed, if it was one alone."""
         self.rivals.advance(at)
-        if lifted is not None:
-            self.rivals.lifted(lifted, at)
+        landed = reported is not None and bool(self.board.occupied >> reported & 1)
+        if reported is not None and not landed:
+            self.rivals.lifted(reported, at)
         self.rivals.changed()
+        if reported is not None and landed:
+            self.rivals.landed(reported)
         self.irregular.weigh_reply(at)
 
     def echo(self, bit: int, piece: Piece | None, at: float) -> None:

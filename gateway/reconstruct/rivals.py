@@ -53,6 +53,8 @@ PACE = 0.35
 """Seconds between two plies of one side that no hand undercuts, scan and all."""
 HASTE = 6.0
 """For each second by which a line undercuts it."""
+LANDED = 0.15
+"""A piece that was put where it should not be: a hand that thinks twice, or a ply of which this reading knows nothing."""
 ECHO = 0.5
 """A report that says nothing new: the one before was lost, and rivals that knew better gain on the others."""
 BACK = 2
@@ -212,6 +214,13 @@ class Rivals:
         """`rival`'s ply is certain: give up all readings without it."""
         self.firm = rival.depth
         self.beam = [other for other in self.beam if other.ancestor(rival.depth).ply == rival.ply] or self.beam
+
+    def landed(self, bit: int) -> None:
+        """A piece was put on a square: rivals in which it does not belong there are the less likely."""
+        for rival in self.beam:
+            if rival.node.difference(self.board) >> bit & 1:
+                rival.cost += LANDED
+        self._sort()
 
     def lifted(self, bit: int, at: float) -> None:
         """A square has become empty: a rival in which its piece had long arrived elsewhere is the less likely."""
