@@ -19,13 +19,14 @@ const REFUSALS = new Set([4, 5, 0x86, 0x87, 0x8a]);
 
 export class Link {
   #client = null;
+  #followed = null;
   #attempt = 0;
   #timer = null;
   #heard = 0;
 
   /**
    * @param url of the broker
-   * @param topics to subscribe to
+   * @param topics to subscribe to, each with the quality that it needs
    * @param on `message(topic, text, retained)`, `state(word)`, `heard()`, `denied(topics)`
    */
   constructor(url, topics, on) {
@@ -73,6 +74,18 @@ export class Link {
     return true;
   }
 
+  /** Subscribe to one topic more, or to none, in place of the one before. Returns whether that was another. */
+  follow(topic) {
+    if (topic === this.#followed) return false;
+    const before = this.#followed;
+    this.#followed = topic;
+    if (this.connected) {
+      if (before) this.#client.unsubscribe(before);
+      if (topic) this.#subscribe(this.#client, { [topic]: { qos: 1 } });
+    }
+    return true;
+  }
+
   #open() {
     clearTimeout(this.#timer);
     this.#discard();
@@ -104,7 +117,11 @@ export class Link {
     this.#attempt = 0;
     this.#heard = now();
     this.#say('live');
-    client.subscribe(this.topics, { qos: 1 }, (error, granted) => {
+    this.#subscribe(client, this.#followed ? { ...this.topics, [this.#followed]: { qos: 1 } } : this.topics);
+  }
+
+  #subscribe(client, topics) {
+    client.subscribe(topics, (error, granted) => {
       const denied = (granted ?? []).filter(({ qos, reasonCode }) => (reasonCode ?? qos) >= 0x80).map(({ topic }) => topic);
       if (client === this.#client && denied.length) this.on.denied(denied);
     });

@@ -17,8 +17,10 @@ import { Login } from './views/login.js';
 const TICK = 250;
 /** Milliseconds from one drawing to the next: sixty tables of blitz change something in every frame of a screen. */
 const APART = 40;
-const PUBLIC_TOPICS = ['table/+/link', 'table/+/position', 'table/+/clock', 'table/+/game', 'gateway/+/status'];
-const ARBITER_TOPICS = ['gateway/+/health', 'arbiter/+/alerts', 'arbiter/+/board', 'arbiter/+/event/alert', 'arbiter/+/reply'];
+/** Half of what comes is clocks, which say the same again in a second: they need no receipt. */
+const UNRECEIPTED = 'table/+/clock';
+const PUBLIC_TOPICS = ['table/+/link', 'table/+/position', UNRECEIPTED, 'table/+/game', 'gateway/+/status'];
+const ARBITER_TOPICS = ['gateway/+/health', 'arbiter/+/alerts', 'arbiter/+/event/alert', 'arbiter/+/reply'];
 
 /** Where the broker is, if the server did not say: beside this page. */
 function besides(port) {
@@ -39,8 +41,11 @@ class App {
     this.drawing = false;
     this.drawnAt = 0;
     this.checking = false;
-    const spectator = location.hash.startsWith('#/public');
-    const topics = [...PUBLIC_TOPICS, ...(spectator ? [] : ARBITER_TOPICS)].map((topic) => `${settings.root}/${topic}`);
+    this.spectator = location.hash.startsWith('#/public');
+    const wanted = [...PUBLIC_TOPICS, ...(this.spectator ? [] : ARBITER_TOPICS)];
+    const topics = Object.fromEntries(
+      wanted.map((topic) => [`${settings.root}/${topic}`, { qos: topic === UNRECEIPTED ? 0 : 1 }]),
+    );
     this.link = new Link(settings.broker_url ?? besides(settings.broker_port), topics, {
       message: (topic, text, retained) => this.#take(topic, text, retained),
       heard: () => (this.hall.heardAt = now()),
@@ -94,7 +99,14 @@ class App {
     document.body.classList.toggle('login', !this.link.account || this.link.state === 'refused');
     if (!this.link.account || this.link.state === 'refused') this.frame.mount(Login);
     else this.frame.mount(this.router.view, this.router.argument);
+    this.#follow(this.frame.view?.follows);
     this.touch();
+  }
+
+  /** What stands on boards changes with every piece in a hand: only a screen that shows it hears of it. */
+  #follow(topic) {
+    const followed = topic && !this.spectator ? `${this.settings.root}/${topic}` : null;
+    if (this.link.follow(followed)) this.hall.forgetBoards();
   }
 
   // --- what is open, worked out once per frame ---

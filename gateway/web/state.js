@@ -3,7 +3,7 @@
 // Everything that arrives carries `time`, the moment of the observation. A value is `live` only if it came on this
 // connection and not as retained state; what is older is shown, but never as if it were now.
 
-import { Heard, Table, takeAlerts, takeGame } from './table.js';
+import { Heard, Table, takeAlerts, takeBoard, takeGame } from './table.js';
 import { Offset } from './time.js';
 
 /** A message that took longer than this is taken, but its clock does not tick. */
@@ -54,6 +54,14 @@ export class Hall {
   disconnect(at) {
     if (this.connected) this.since = at;
     this.connected = false;
+  }
+
+  /** What stands on boards is followed no more: it will be heard anew, or not at all. */
+  forgetBoards() {
+    for (const table of this.tables.values()) {
+      delete table.heard.board;
+      table.oddSince = null;
+    }
   }
 
   /** Whether what is shown may be called live. */
@@ -108,7 +116,7 @@ export class Hall {
     const source = kind === 'link' ? value.gateway : table.gateway;
     const before = table.value(kind);
     table.heard[kind] = this.#heard(value, source ?? id, retained, at);
-    if (kind === 'board') table.oddSince = value.differs?.length ? (table.oddSince ?? at) : null;
+    if (kind === 'board') takeBoard(table, this.ours(source ?? id, table.heard.board.stamp));
     if (kind === 'alerts') takeAlerts(table, value.alerts, retained, at);
     if (kind === 'game') takeGame(table, before, value, at);
     return { table };

@@ -59,6 +59,11 @@ export function takeAlerts(table, list, retained, at) {
   table.alerts = open;
 }
 
+/** `since`: when this was observed, on our clock. */
+export function takeBoard(table, since) {
+  table.oddSince = table.value('board').differs?.length ? (table.oddSince ?? since) : null;
+}
+
 export function takeGame(table, before, game, at) {
   if (!before || before.game_id !== game.game_id) {
     table.retracted = [];

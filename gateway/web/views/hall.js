@@ -4,7 +4,7 @@
 
 import { Board } from '../board.js';
 import { pieces, squaresOf } from '../fen.js';
-import { reading } from '../time.js';
+import { now, reading } from '../time.js';
 import { SIGNS, lastMove, trouble } from './words.js';
 
 const TILE = { width: 150, height: 206 };
@@ -13,7 +13,8 @@ const PHONE = 700;
 const LEAST = 0.72;
 /** Time for drawing in one frame; what is left waits for the next, so that nothing stalls. */
 const BUDGET = 6;
-/** A board that is drawn for the first time costs the browser more than it costs us. */
+/** What the browser then does for each tile that changed, and for a board that is new, costs more than our part. */
+const CHANGES = 12;
 const NEW_BOARDS = 3;
 
 export class HallView {
@@ -26,6 +27,8 @@ export class HallView {
     this.grid = element('div', 'grid', place);
     this.empty = element('p', 'empty', place);
     this.tiles = new Map();
+    /** Tables by id: whose time, and whose board, is still to be drawn. */
+    this.due = new Set();
     this.waiting = new Set();
     this.resized = () => this.#fit();
     addEventListener('resize', this.resized);
@@ -45,19 +48,26 @@ export class HallView {
     this.title.textContent = words.t('hall.label');
     this.empty.hidden = this.tiles.size > 0;
     this.empty.textContent = words.t('hall.empty');
-    const worst = new Map();
+    this.worst = new Map();
     for (const item of look.items) {
-      if (item.severity !== 'gone' && !worst.has(item.table)) worst.set(item.table, item);
+      if (item.severity !== 'gone' && !this.worst.has(item.table)) this.worst.set(item.table, item);
     }
-    const timed = tick || alerts || all ? this.tiles.keys() : tables;
-    for (const id of timed) this.tiles.get(id)?.tick(hall.tables.get(id), worst.get(id), look.at);
+    // What somebody has just said comes first.
+    this.due = new Set([...tables, ...this.due, ...(tick || alerts || all ? this.tiles.keys() : [])]);
     for (const id of all ? this.tiles.keys() : tables) this.waiting.add(id);
-    this.#work();
+    if (!this.working) this.#work();
   }
 
-  /** Draw boards for as long as there is time. */
+  /** Draw for as long as there is time in this frame; the rest in the next. */
   #work() {
     const began = performance.now();
+    let changed = 0;
+    for (const id of this.due) {
+      this.due.delete(id);
+      const table = this.app.hall.tables.get(id);
+      if (table && this.tiles.get(id)?.tick(table, this.worst.get(id), now())) changed++;
+      if (changed >= CHANGES) break;
+    }
     let made = 0;
     for (const id of this.waiting) {
       this.waiting.delete(id);
@@ -65,7 +75,7 @@ export class HallView {
       if (table && this.tiles.get(id)?.show(table, this.boards)) made++;
       if (made >= NEW_BOARDS || performance.now() - began > BUDGET) break;
     }
-    if (this.waiting.size && !this.working) {
+    if ((this.due.size || this.waiting.size) && !this.working) {
       this.working = true;
       requestAnimationFrame(() => {
         this.working = false;
@@ -134,20 +144,20 @@ class Tile {
     this.texts = new Map();
   }
 
-  /** What time changes: clocks, ages, and how far the table can be believed. */
+  /** What time changes: clocks, ages, and how far the table can be believed. Returns whether anything did. */
   tick(table, worst, at) {
     const { hall, words } = this.app;
     const presence = hall.presence(table, at);
     const clock = hall.clock(table, at, presence);
     const gone = presence.state !== 'live';
     const stale = !gone && clock?.stale;
+    this.changed = false;
     this.#class(gone, stale, worst);
     for (const side of ['white', 'black']) {
       const shown = clock ? reading(clock[side]) : '';
       const flag = clock?.flags.includes(side) ? '⚑' : '';
       const runs = clock?.running === side;
-      this.#text(this[side], `${runs ? '▸' : ''}${shown}${flag}`);
-      this[side].classList.toggle('runs', runs);
+      if (this.#text(this[side], `${runs ? '▸' : ''}${shown}${flag}`)) this[side].classList.toggle('runs', runs);
     }
     const age = stale ? words.t('old', { age: words.age(clock.age) }) : '';
     const word = worst
@@ -159,6 +169,7 @@ class Tile {
           : '';
     this.#text(this.word, worst && (gone || stale) ? `${word} · ${gone ? words.t(`gone.${presence.why}`, presence) : age}` : word);
     this.word.hidden = !word;
+    return this.changed;
   }
 
   /** What a message changes: the board and the last move. Returns whether the board is a new one. */
@@ -187,13 +198,16 @@ class Tile {
 
   #class(gone, stale, worst) {
     const wanted = `tile ${gone ? 'gone' : stale ? 'stale' : 'live'} ${worst ? worst.severity : ''} ${worst?.attended ? 'attended' : ''}`;
-    if (this.el.className !== wanted) this.el.className = wanted;
+    if (this.el.className === wanted) return;
+    this.el.className = wanted;
+    this.changed = true;
   }
 
   #text(node, text) {
-    if (this.texts.get(node) === text) return;
+    if (this.texts.get(node) === text) return false;
     this.texts.set(node, text);
     node.textContent = text;
+    return (this.changed = true);
   }
 }
 

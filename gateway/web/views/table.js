@@ -18,6 +18,7 @@ export class TableView {
     this.app = app;
     this.place = place;
     this.id = id;
+    this.follows = `arbiter/${id}/board`;
     this.layer = 'both';
     this.turned = Boolean(app.prefs.get('turned'));
     this.evidence = new Evidence(app);

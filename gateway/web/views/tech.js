@@ -12,6 +12,7 @@ export class TechView {
   constructor(app, place) {
     this.app = app;
     this.place = place;
+    this.follows = 'arbiter/+/board';
   }
 
   draw(changes, look) {
