@@ -19,7 +19,7 @@ from pathlib import Path
 import structlog
 
 from gateway.config import WebConfig
-from gateway.errors import GatewayError
+from gateway.errors import LinkError
 
 RESTART_S = (0.5, 10.0)
 START_TIMEOUT_S = 10.0
@@ -59,7 +59,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 log = structlog.get_logger("broker")
 
 
-class BrokerError(GatewayError):
+class BrokerError(LinkError):
     """The private broker cannot be run."""
 
 
@@ -106,8 +106,8 @@ class EmbeddedBroker:
         )
         self._keeper = asyncio.create_task(self._keep())
 
-    async def stop(self) -> None:
-        """Let it save its state and end."""
+    async def stop(self, timeout_s: float = STOP_TIMEOUT_S) -> None:
+        """Let it save its state and end, in this time."""
         if self._keeper is not None:
             self._keeper.cancel()
             await asyncio.gather(self._keeper, return_exceptions=True)
@@ -116,7 +116,7 @@ class EmbeddedBroker:
             return
         process.terminate()
         try:
-            await asyncio.wait_for(process.wait(), STOP_TIMEOUT_S)
+            await asyncio.wait_for(process.wait(), timeout_s)
         except TimeoutError:
             process.kill()
             await process.wait()

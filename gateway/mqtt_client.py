@@ -26,6 +26,7 @@ WINDOW = 20
 """Publications without an answer: what Mosquitto announces as its Receive Maximum."""
 REFUSED = 0x80
 SESSION_TAKEN_OVER = 0x8E
+CANCEL_AGAIN_S = 0.5
 
 # Paho tells of every broken socket again ("Bad file descriptor"), after we have said it once in our own words.
 _paho_log = logging.getLogger("gateway.paho")
@@ -141,3 +142,15 @@ def tls_context(config: MqttConfig) -> ssl.SSLContext | None:
     if config.tls.cert_file is not None:
         context.load_cert_chain(config.tls.cert_file, config.tls.key_file)
     return context
+
+
+async def end(*tasks: asyncio.Task[None]) -> None:
+    """Cancel tasks that may hold a connection, and wait for their end, however they end.
+
+    `asyncio.wait_for` of Python 3.11, which aiomqtt uses, loses a cancellation that comes together with its result.
+    """
+    alive = {task for task in tasks if not task.done()}
+    while alive:
+        for task in alive:
+            task.cancel()
+        _, alive = await asyncio.wait(alive, timeout=CANCEL_AGAIN_S)

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from brokers import Mosquitto
 
+from gateway.cli import main
 from gateway.terminal.render import Frame, render
 from gateway.terminal.screen import look
 from gateway.terminal.squares import chess_pieces, draughts_pieces, rows
@@ -436,6 +437,29 @@ def test_watch_on_a_terminal(mosquitto: Mosquitto, way: str) -> None:
 
     assert os.EX_OK == code
     assert watch.seen.endswith("\x1b[?25h\x1b[?1049l")
+
+
+def test_watch_of_one_table(mosquitto: Mosquitto) -> None:
+    """What comes of the others is not even asked for."""
+    for table in ("7", "8"):
+        publish(mosquitto, f"hall/table/{table}/link", board="up", clock="up", gateway="pi-a")
+        publish(mosquitto, f"hall/table/{table}/game", white=f"White of {table}", moves=[])
+    watch = Tty("watch", "--host", "127.0.0.1", "--port", mosquitto.port, "--table", "8")
+    watch.until("White of 8")
+    watch.until("1 table ")
+    watch.process.send_signal(signal.SIGTERM)
+
+    assert os.EX_OK == watch.end()
+    assert "White of 7" not in watch.seen
+
+
+def test_watch_of_what_cannot_be_a_table(capsys: pytest.CaptureFixture[str]) -> None:
+    """A wildcard would be heard as another topic."""
+    with pytest.raises(SystemExit) as ended:
+        main(["watch", "--table", "+"])
+
+    assert os.EX_USAGE == ended.value.code
+    assert "'+' is no table's id" in capsys.readouterr().err
 
 
 def test_watch_waits_for_a_broker_and_comes_back(mosquitto: Mosquitto) -> None:

@@ -19,7 +19,7 @@ from gateway.daemon import Daemon
 from gateway.demo.board import PtyBoard
 from gateway.demo.desk import assign_players
 from gateway.demo.scripts import TABLES
-from gateway.terminal.listen import end
+from gateway.mqtt_client import end
 from gateway.webserver import WebError, WebServer
 
 GATEWAY = "demo"

@@ -18,7 +18,7 @@ from gateway.feed.kept import Kept
 from gateway.feed.relay import Relay, is_of
 from gateway.feed.server import FeedServer
 from gateway.feed.settings import FeedConfig, LichessConfig
-from gateway.mqtt_client import password, properties_of, tls_context
+from gateway.mqtt_client import end, password, properties_of, tls_context
 
 SESSION_EXPIRY_S = 24 * 3600
 """How long the broker keeps for us what we miss."""
@@ -80,9 +80,7 @@ class Feed:
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(stop.wait(), SHOW_S)
         finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            await end(*tasks)
             self._kept.close()
             if self._server is not None:
                 await asyncio.to_thread(self._server.stop)

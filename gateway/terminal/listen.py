@@ -15,15 +15,15 @@ from gateway.terminal.view import Hall, Told
 KEEPALIVE_S = 5
 CONNECT_S = 5.0
 AGAIN_S = (0.5, 5.0)
-CANCEL_AGAIN_S = 0.5
 BACKLOG = 10_000
 """A hall's retained state comes at once; it is no sign of trouble."""
 
 Say = Callable[[Told], None]
 
 
-async def listen(hall: Hall, source: MqttConfig, say: Say) -> None:
-    """Keep `hall` up to date for ever; `say` is told each event."""
+async def listen(hall: Hall, source: MqttConfig, say: Say, table: str | None = None) -> None:
+    """Keep `hall` up to date for ever, with one table or all; `say` is told each event."""
+    topics = ("#",) if table is None else (f"table/{table}/#", f"arbiter/{table}/#", "gateway/+/status")
     pause = AGAIN_S[0]
     while True:
         try:
@@ -38,7 +38,8 @@ async def listen(hall: Hall, source: MqttConfig, say: Say) -> None:
                 timeout=CONNECT_S,
             ) as client:
                 client.pending_calls_threshold = BACKLOG
-                await client.subscribe(f"{source.root}/#", qos=1)
+                for topic in topics:
+                    await client.subscribe(f"{source.root}/{topic}", qos=1)
                 hall.connected(time.time())
                 pause = AGAIN_S[0]
                 async for message in client.messages:
@@ -49,13 +50,3 @@ async def listen(hall: Hall, source: MqttConfig, say: Say) -> None:
             hall.lost(str(error) or "no answer", time.time())
         await asyncio.sleep(pause)
         pause = min(pause * 2, AGAIN_S[1])
-
-
-async def end(task: asyncio.Task[None]) -> None:
-    """Cancel a task that holds such a connection, and wait for its end.
-
-    `asyncio.wait_for` of Python 3.11, which aiomqtt uses, loses a cancellation that comes together with its result.
-    """
-    while not task.done():
-        task.cancel()
-        await asyncio.wait([task], timeout=CANCEL_AGAIN_S)

@@ -13,7 +13,8 @@ import tty
 from collections.abc import Callable, Iterator, Mapping
 
 from gateway.config import MqttConfig
-from gateway.terminal.listen import end, listen
+from gateway.mqtt_client import end
+from gateway.terminal.listen import listen
 from gateway.terminal.render import Frame, render
 from gateway.terminal.text import Look
 from gateway.terminal.view import Hall, Told
@@ -34,7 +35,7 @@ def is_screen(environment: Mapping[str, str]) -> bool:
     return sys.stdout.isatty() and environment.get("TERM", "dumb") != "dumb"
 
 
-async def show(source: MqttConfig, frame: Frame, stop: asyncio.Event, plain: bool) -> Hall:
+async def show(source: MqttConfig, frame: Frame, stop: asyncio.Event, plain: bool, table: str | None = None) -> Hall:
     """Show what a subscriber to `source` receives until `stop` is set; return what was received.
 
     Args:
@@ -42,9 +43,10 @@ async def show(source: MqttConfig, frame: Frame, stop: asyncio.Event, plain: boo
         frame: what the screen says of itself.
         stop: ends it; the key q sets it too.
         plain: a line for each event instead of a screen.
+        table: the only one that is shown; None: all.
     """
     hall = Hall(source.root, time.time())
-    listener = asyncio.create_task(listen(hall, source, _print if plain else lambda told: None))
+    listener = asyncio.create_task(listen(hall, source, _print if plain else lambda told: None, table))
     try:
         if plain:
             await _until(stop, listener, None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import signal
@@ -24,6 +25,7 @@ from gateway.config import MqttConfig
 from gateway.errors import ConfigError
 from gateway.feed.service import Feed
 from gateway.feed.settings import FeedConfig, load
+from gateway.mqtt_client import end
 
 FEED = """
 import argparse, sys
@@ -304,3 +306,18 @@ async def test_full_disk_stops_nothing(tmp_path: Path) -> None:
     await bench.feed._show()
 
     assert (bench.config.dir / "games/round-1/game-12.pgn").exists()
+
+
+async def test_a_cancellation_that_is_lost_does_not_keep_the_feed_alive() -> None:
+    """As Python 3.11 may lose one while a connection is made; another ends it."""
+
+    async def deaf_once() -> None:
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.sleep(60)
+        await asyncio.sleep(60)
+
+    task = asyncio.create_task(deaf_once())
+    await asyncio.sleep(0)
+    await asyncio.wait_for(end(task), 5)
+
+    assert task.cancelled()
