@@ -244,14 +244,3 @@ def test_certificates_are_made(tmp_path: Path) -> None:
     check = ["openssl", "verify", "-CAfile", "ca.pem", "-verify_hostname", "broker.hall.lan", "server.pem"]
 
     assert "server.pem: OK\n" == subprocess.run(check, cwd=tmp_path, capture_output=True, text=True, check=False).stdout
-
-
-@pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="systemd-analyze is not installed")
-def test_unit_of_the_feed_is_understood(tmp_path: Path) -> None:
-    """systemd has nothing to say against it."""
-    [unit] = re.findall(r"```ini\n(.*?)```", (ROOT / "docs/broadcast.md").read_text(), re.DOTALL)
-    path = tmp_path / "board-gateway-feed.service"
-    path.write_text(re.sub("(?m)^ExecStart=[^ ]+", f"ExecStart={sys.executable}", unit))
-    done = subprocess.run(["systemd-analyze", "verify", path], capture_output=True, text=True, check=False)
-
-    assert "" == done.stdout + done.stderr

@@ -57,11 +57,13 @@ def test_what_is_in_it(package: Path) -> None:
     assert {
         CONFIG,
         "lib/systemd/system/board-gateway.service",
+        "lib/systemd/system/board-gateway-feed.service",
         "lib/udev/rules.d/70-board-gateway.rules",
         "usr/lib/sysusers.d/board-gateway.conf",
         "usr/bin/board-gateway",
         "opt/board-gateway/lib/gateway/catalogue.toml",
         "opt/board-gateway/lib/gateway/web/index.html",
+        "opt/board-gateway/lib/gateway/web/docs/index.html",
     } <= set(files)
     assert {"root/root"} == {owner for _, owner in files.values()}
     assert [] == [name for name, (mode, _) in files.items() if mode[8] == "w" and mode[0] != "l"]

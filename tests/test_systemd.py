@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from gateway.config import load
+from gateway.feed import settings as feed
 from gateway.registry import DRIVERS
 from gateway.settings import (
     BOARD_KEYS,
@@ -24,10 +25,13 @@ from gateway.settings import (
     RULES_KEYS,
     TABLE_KEYS,
     TLS_KEYS,
+    WEB_KEYS,
+    WEB_TLS_KEYS,
 )
 
 SYSTEMD = Path(__file__).parents[1] / "systemd"
 UNIT = SYSTEMD / "board-gateway.service"
+UNITS = (UNIT, SYSTEMD / "board-gateway-feed.service")
 
 
 def found(command: str) -> str | None:
@@ -43,10 +47,11 @@ brokered = pytest.mark.skipif(
 
 
 @analysed
-def test_unit_is_understood(tmp_path: Path) -> None:
+@pytest.mark.parametrize("unit", UNITS, ids=lambda path: path.stem)
+def test_unit_is_understood(unit: Path, tmp_path: Path) -> None:
     """systemd has nothing to say against the unit, once the program is where it says."""
-    copy = tmp_path / UNIT.name
-    copy.write_text(re.sub("(?m)^ExecStart=[^ ]+", f"ExecStart={sys.executable}", UNIT.read_text()))
+    copy = tmp_path / unit.name
+    copy.write_text(re.sub("(?m)^ExecStart=[^ ]+", f"ExecStart={sys.executable}", unit.read_text()))
     done = subprocess.run(["systemd-analyze", "verify", copy], capture_output=True, text=True, check=False)
 
     assert "" == done.stdout + done.stderr
@@ -54,10 +59,11 @@ def test_unit_is_understood(tmp_path: Path) -> None:
 
 
 @analysed
-def test_unit_is_hardened() -> None:
+@pytest.mark.parametrize("unit", UNITS, ids=lambda path: path.stem)
+def test_unit_is_hardened(unit: Path) -> None:
     """The exposure is 2.0 or less."""
     done = subprocess.run(
-        ["systemd-analyze", "security", "--offline=yes", "--threshold=20", "--no-pager", UNIT],
+        ["systemd-analyze", "security", "--offline=yes", "--threshold=20", "--no-pager", unit],
         capture_output=True,
         text=True,
         check=False,
@@ -80,10 +86,10 @@ def test_user_is_made(tmp_path: Path) -> None:
     assert sorted(asked) == sorted(name for name, _, _, members in groups if members == "board-gateway")
 
 
-def uncommented() -> str:
+def uncommented(name: str = "config.toml") -> str:
     """The example with every key and table in force."""
-    text = (SYSTEMD / "config.toml").read_text()
-    return re.sub(r"(?m)^#(?=[a-z_]+ = |\[)", "", text)
+    text = (SYSTEMD / name).read_text()
+    return re.sub(r'(?m)^#(?=[a-z_"1]+ = |\[)', "", text)
 
 
 def test_example_is_in_order() -> None:
@@ -101,15 +107,27 @@ def test_example_is_in_order_with_all_keys(tmp_path: Path) -> None:
 
 def test_example_shows_every_key() -> None:
     """No key of the configuration is missing in the example."""
-    keys = [GATEWAY_KEYS, MQTT_KEYS, TLS_KEYS, TABLE_KEYS, BOARD_KEYS, CLOCK_KEYS, RULES_KEYS, RULE_KEYS]
+    hall = [GATEWAY_KEYS, MQTT_KEYS, TLS_KEYS, WEB_KEYS, WEB_TLS_KEYS]
+    keys = [*hall, TABLE_KEYS, BOARD_KEYS, CLOCK_KEYS, RULES_KEYS, RULE_KEYS]
     shown = set(re.findall(r"(?m)^([a-z_]+) = ", uncommented()))
 
     assert {key for table in keys for key in table} == shown
 
 
+def test_feeds_example_is_in_order(tmp_path: Path) -> None:
+    """As it is installed, and with all that is commented out; no key is missing in it."""
+    path = tmp_path / "feed.toml"
+    path.write_text(uncommented("feed.toml"))
+    shown = set(re.findall(r"(?m)^([a-z_]+) = ", path.read_text()))
+
+    assert 15 == feed.load(SYSTEMD / "feed.toml").delay
+    assert {"1": "AbCdEfGh"} == getattr(feed.load(path).lichess, "rounds", None)
+    assert {*feed.MQTT_READ, *TLS_KEYS, *feed.FEED_KEYS, *feed.LICHESS_KEYS} == shown
+
+
 # --- the broker -------------------------------------------------------------------------------------------------
 
-USERS = ("spectator", "screen", "arbiter", "gw-pi-a")
+USERS = ("spectator", "screen", "feed", "arbiter", "gw-pi-a")
 
 
 @pytest.fixture
@@ -194,6 +212,7 @@ def test_access_list(broker: int) -> None:
         ("arbiter", "hall/table/1/pgn"),
     ):
         publish(broker, user, topic)
+    assert {"hall/table/1/game", "hall/table/1/event/move"} == seen(broker, "feed")
     for user in ("spectator", "screen"):
         publish(broker, user, "hall/arbiter/1/command")
     assert own == seen(broker, "arbiter")
