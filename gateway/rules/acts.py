@@ -92,6 +92,8 @@ UNTIMED = 20.0
 REMOVED_WAIT = 30.0
 """Seconds for which a piece must be gone where nothing was pressed on it."""
 EXTRA_WAIT = 20.0
+SHOWING = 30.0
+"""Seconds for which one king stands in the centre until the other is there too."""
 SWEEP = 0.3
 """Seconds within which three squares change when a sleeve brushes over the board."""
 SWEPT_WAIT = 3.0
@@ -237,13 +239,12 @@ def _base(press: Press, record: Recorded) -> int | None:
 
 
 def _answered_unseen(seen: Situation, press: Press, base: int) -> bool:
-    """Whether he had pressed on this turn already, and the opponent has made a reply that was not recognised."""
-    if not any(other.at < press.at and _base(other, seen.record) == base and other.side == press.side
-               for other in seen.history.presses):  # fmt: skip
-        return False
+    """Whether this turn had been completed before, and the opponent has made a reply that was not recognised."""
+    before = (other for other in seen.history.presses if other.at < press.at)
+    over = any(_base(other, seen.record) == (base if other.side == press.side else base + 1) for other in before)
     recorded, board = seen.record.node, seen.board
     theirs = recorded.black | board.black if press.side == "white" else recorded.white | board.white
-    return bool(seen.apart & theirs)
+    return over and bool(seen.apart & theirs)
 
 
 def _replied(seen: Situation) -> bool:
@@ -538,9 +539,11 @@ def _standing_wait(
     own_time = running == turn.side
     settings = seen.debounce(fault.kind)
     match fault.kind:
-        case "moved_out_of_turn" | "opponent_piece_moved":
+        case "moved_out_of_turn" | "opponent_piece_moved" if not own_time:
             # Without a press between two moves of one side it is `two_pieces_moved`, judged at the press.
-            return settings if own_time else None
+            return None
+        case "opponent_piece_moved" if _shows(turn):
+            return max(settings, SHOWING)
         case "piece_removed_without_capture":
             return REMOVED_WAIT
         case "extra_piece":
@@ -580,6 +583,11 @@ def _outlived(seen: Situation, turn: Turn) -> bool:
         played.legal and played.arrived > newest and played.target not in turn.differing
         for played in seen.history.played
     )
+
+
+def _shows(turn: Turn) -> bool:
+    """Whether a king was carried to the centre: a result may be about to be shown."""
+    return any(turn.come.get(square) in ("K", "k") for square in CENTRE)
 
 
 def _swept(seen: Situation, turn: Turn) -> bool:

@@ -53,6 +53,10 @@ EDITING = 3.0
 """Seconds in which a change by hand is made."""
 USUAL_INCREMENT = 60
 """The largest increment that anybody sets."""
+TOO_LITTLE = -1.75
+TOO_MUCH = 1.25
+"""Seconds by which four increments may differ on the average and still be the configured ones. A press is taken to lie
+half a report back, so that of a clock that reports it at once half a second seems to be missing."""
 WINDOW = 120.0
 """Seconds of running time over which a clock is measured."""
 DRIFT = 3.0
@@ -357,6 +361,11 @@ class ClockSettingWrong:
             if credit is not None and not control.delay and period_added(taken, side, control, n) is None:
                 self._credits[side].append(round(credit - control.increment_at(n), 3))
                 self._judge(seen.at)
+        elif one(taken.before) is None and one(taken.after) is not None:
+            started = taken.after.running
+            self._began = {
+                side: (taken.after.at, taken.after.reading(side)) if side == started else None for side in SIDES
+            }
         elif taken.runs is None or any(abs(taken.surplus(side)) > TOLERANCE for side in SIDES) or taken.seconds > GAP:
             self._began = {"white": None, "black": None}
 
@@ -376,7 +385,7 @@ class ClockSettingWrong:
                 difference < -0.5 for difference in differences
             )
             mean = sum(differences) / max(1, len(differences))
-            wrong |= len(differences) == 4 and same_sign and abs(mean) > 1.25
+            wrong |= len(differences) == 4 and same_sign and not TOO_LITTLE <= mean <= TOO_MUCH
         if not wrong:
             self._increment_since = None
         elif self._increment_since is None:

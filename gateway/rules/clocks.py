@@ -226,11 +226,14 @@ class ClockPositionChanged:
 
 
 def _thought(seen: Situation) -> bool:
-    """Whether the last ply came well after the press before this one: its maker thought while the other clock ran."""
+    """Whether the only ply since the press before this one came well after it: its maker thought while the other clock
+    ran. Of two plies the second was a reply made before the press."""
     history = seen.history
-    if len(history.presses) < 2 or not history.played:
+    if len(history.presses) < 2:
         return False
-    return history.played[-1].arrived >= history.presses[-2].at + THOUGHT
+    before = history.presses[-2].at
+    since = {played.ply: played.arrived for played in history.played if played.arrived >= before}
+    return len(since) == 1 and min(since.values()) >= before + THOUGHT
 
 
 def _mapped_anew(seen: Situation) -> bool:

@@ -16,7 +16,8 @@ from gateway.rules import Finding, Situation
 from gateway.rules.readings import SIDES
 
 NOT_STARTED = 120.0
-"""Seconds after the appointed time."""
+ALL_WAIT = 300.0
+"""Seconds after the appointed time, and where no other table of the round has been started either."""
 ABSENT = 300.0
 """Seconds of White's clock."""
 FMJD_DEFAULT = 60
@@ -40,7 +41,8 @@ class ClockNotStarted:
         start = assigned.scheduled_start
         if start is None or not seen.clock.connected or seen.clock.running != "none" or not seen.link_up:
             return
-        yield Finding("clock_not_started", start + NOT_STARTED - (seen.stamp - seen.at))
+        patience = ALL_WAIT if seen.others_started is False else NOT_STARTED
+        yield Finding("clock_not_started", start + patience - (seen.stamp - seen.at))
 
 
 class Absent:

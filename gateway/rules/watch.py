@@ -44,7 +44,13 @@ Phase = Literal["pending", "open", "told", "acknowledged"]
 COVERS: Mapping[str, tuple[str, ...]] = {
     "board_rotated": ("start_position_wrong", "displaced_piece", "illegal_move"),
     "start_position_wrong": ("displaced_piece", "extra_piece", "piece_removed_without_capture"),
-    "resumption_wrong": ("displaced_piece", "extra_piece", "piece_removed_without_capture", "opponent_piece_moved"),
+    "resumption_wrong": (
+        "displaced_piece",
+        "extra_piece",
+        "piece_removed_without_capture",
+        "opponent_piece_moved",
+        "clock_times_changed",
+    ),
     "sealed_move_mismatch": ("illegal_move", "moved_out_of_turn"),
     "kings_result_signal": ("displaced_piece", "illegal_move", "two_pieces_moved"),
     "result_missing": ("displaced_piece", "extra_piece", "piece_removed_without_capture"),
