@@ -118,6 +118,7 @@ def test_feeds_example_is_in_order(tmp_path: Path) -> None:
     """As it is installed, and with all that is commented out; no key is missing in it."""
     path = tmp_path / "feed.toml"
     path.write_text(uncommented("feed.toml"))
+    (tmp_path / "players.csv").write_text("name,title,rating\n")
     shown = set(re.findall(r"(?m)^([a-z_]+) = ", path.read_text()))
 
     assert 15 == feed.load(SYSTEMD / "feed.toml").delay

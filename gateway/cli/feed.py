@@ -51,6 +51,8 @@ def summary(config: FeedConfig) -> list[str]:
         f"tells {config.moves} moves {delay}; files in {config.dir}, state in {config.state_dir}",
         f"serves them on {config.listen}" if config.listen else "serves no HTTP",
     ]
+    if config.players:
+        lines.append(f"knows {len(config.players)} players by title, rating or team")
     if config.lichess is not None:
         lines.append(f"pushes rounds {', '.join(config.lichess.rounds)} to {config.lichess.url}")
     return lines

@@ -41,7 +41,7 @@ class Feed:
         self.connected = False
         self._now = now
         self._relay = Relay(config.delay * 60, confirmed_only=config.moves == "confirmed")
-        self._writer = texts.Writer(texts.Site(config.event, config.site))
+        self._writer = texts.Writer(texts.Site(config.event, config.site, config.players))
         self._folder = Folder(config.dir)
         self._kept = Kept(config.state_dir)
         self._full = False

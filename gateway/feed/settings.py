@@ -15,7 +15,9 @@ from urllib.parse import urlsplit
 
 from gateway.config import MqttConfig, TlsConfig
 from gateway.errors import ConfigError
-from gateway.sections import Section, number, one_of, text
+from gateway.feed import players
+from gateway.feed.players import Player
+from gateway.sections import Section, number, one_of, shown, text
 from gateway.settings import FILE, MQTT_KEYS, TLS_KEYS, WEB_KEYS
 
 MQTT_READ: Final = {key: MQTT_KEYS[key] for key in ("host", "port", "root", "username", "password_file")}
@@ -28,6 +30,7 @@ FEED_KEYS: Final = {
     "moves": one_of(("confirmed", "seen")),
     "event": text("a text in quotes"),
     "site": text("a text in quotes"),
+    "players": FILE,
     "listen": WEB_KEYS["listen"],
     "keep_days": number(1, 366, "days, 1 to 366"),
 }
@@ -64,6 +67,8 @@ class FeedConfig:
     moves: Literal["confirmed", "seen"] = "confirmed"
     event: str | None = None
     site: str | None = None
+    players: Mapping[str, Player] = field(default_factory=dict)
+    """What the file of that name says of each, by `players.key`."""
     listen: str | None = None
     keep_days: float = 7.0
     lichess: LichessConfig | None = field(default=None)
@@ -108,6 +113,14 @@ def load(path: Path, credentials: Path | None = None) -> FeedConfig:
     if "dir" in said and "state_dir" in said and Path(said["state_dir"]).is_relative_to(said["dir"]):
         section.mistake("state_dir", "a folder inside dir", "another one: it holds what may not be seen yet")
     lichess = _lichess(section.table("lichess"), secrets) if "lichess" in section else None
+    if "players" in said:
+        try:
+            file = path.absolute().parent / said["players"]
+            said["players"] = players.read(file.read_text(encoding="utf-8-sig"), str(file))
+        except ConfigError as error:
+            mistakes += error.mistakes
+        except (OSError, UnicodeDecodeError) as error:
+            section.mistake("players", shown(said["players"]), f"a file in UTF-8 that can be read ({error})")
     if mistakes:
         raise ConfigError(list(dict.fromkeys(mistakes)))
     for key in ("dir", "state_dir"):

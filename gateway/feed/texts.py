@@ -10,10 +10,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from gateway.feed.games import Game
+from gateway.feed.players import Player, key
 from gateway.record import Record
 
 LIVE_S = 12 * 3600.0
@@ -30,6 +31,8 @@ class Site:
 
     event: str | None = None
     site: str | None = None
+    players: Mapping[str, Player] = field(default_factory=dict)
+    """By `players.key`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +205,8 @@ def _tags(game: Game, site: Site) -> dict[str, str]:
         "White": names["white"],
         "Black": names["black"],
         "Board": game.table,
+        **_of_player("White", names["white"], site, form(game)),
+        **_of_player("Black", names["black"], site, form(game)),
         "TimeControl": names["time_control"] if names["time_control"] != "?" else None,
         "UTCDate": f"{began:%Y.%m.%d}" if game.id else None,
         "UTCTime": f"{began:%H:%M:%S}" if game.id else None,
@@ -212,6 +217,18 @@ def _tags(game: Game, site: Site) -> dict[str, str]:
             tags |= {"WhiteClock": _clock(game.readings.white), "BlackClock": _clock(game.readings.black)}
         tags["Termination"] = "unterminated" if game.result == "*" else "normal"
     return {name: value for name, value in tags.items() if value}
+
+
+def _of_player(side: str, name: str | None, site: Site, ending: str) -> dict[str, str]:
+    """Title, rating and the like, by the names that PGN and PDN have for them."""
+    player = site.players.get(key(name or ""), Player())
+    rating = "Rating" if ending == "pdn" else "Elo"
+    return {
+        f"{side}Title": player.title,
+        f"{side}{rating}": player.rating,
+        f"{side}FideId": player.fide_id,
+        f"{side}Team": player.team,
+    }
 
 
 def _clock(seconds: float) -> str:
