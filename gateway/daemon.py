@@ -11,18 +11,18 @@ import contextlib
 import fcntl
 import os
 import signal
+import threading
 import time
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import structlog
 
 from gateway import __version__, health
 from gateway.broker import ADDRESS, WEBSOCKETS_PORT, EmbeddedBroker
 from gateway.config import Config, TableConfig
-from gateway.drivers import Hear, Lost, Port, SerialSettings, hid, serial, uses_radio
 from gateway.errors import ConfigError, GatewayError
 from gateway.events import Device, LinkState
 from gateway.journal import Journal
@@ -34,17 +34,18 @@ from gateway.ports import Keeper
 from gateway.protocol import Address
 from gateway.publish import VERSION, Message, encode, rfc3339
 from gateway.registry import DRIVERS
+from gateway.ways import Ways
 from gateway.webserver import PageKeeper
-
-if TYPE_CHECKING:
-    from gateway.drivers.ble import Radio
 
 HEALTH_S = 10.0
 TEND_S = 1.0
 AGAIN_S = (1.0, 60.0)
 """Pause before a loop that failed is begun again."""
-DRAIN_S = 2.0
 STOP_S = 4.5
+PORTS_S = 1.0
+"""For ports to close."""
+CANCEL_AGAIN_S = 0.2
+LEAVE_S = 0.3
 
 log = structlog.get_logger("daemon")
 
@@ -83,8 +84,7 @@ class Daemon:
         self.tables: dict[str, LiveTable] = {}
         self._reload = reload
         self._notifier = notifier or Notifier({})
-        self._finder = serial.Finder()
-        self._radio: Radio | None = None
+        self._ways = Ways()
         self._plans: dict[str, PortPlan] = {}
         self._keepers: dict[str, Keeper] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
@@ -141,24 +141,24 @@ class Daemon:
         """Close the ports, publish what waits, say offline: all within five seconds."""
         self._notifier.stopping()
         until = time.monotonic() + STOP_S
+
+        def left(reserve_s: float) -> float:
+            return max(0.1, until - reserve_s - time.monotonic())
+
         for task in self._errands:
             task.cancel()
-        # At once: a device on the radio can take a second to let go.
-        await asyncio.gather(*(self._end(name) for name in list(self._keepers)))
-        if self._radio is not None:
-            await self._radio.close()
+        # All at once: a device on the radio can take a second to let go.
+        await _ended([self._tasks.pop(name) for name in self._keepers], PORTS_S)
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(DRAIN_S):
-                await asyncio.gather(*(table.stop() for table in self.tables.values()))
-        await self.connection.stop(min(DRAIN_S, until - time.monotonic() - 1.0))
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(asyncio.shield(self._tasks["broker"]), max(0.1, until - time.monotonic()))
-        for task in self._tasks.values():
-            task.cancel()
-        await asyncio.gather(*self._tasks.values(), return_exceptions=True)
-        await self._journal.close()
+            async with asyncio.timeout(left(3.0)):
+                await asyncio.gather(self._ways.close(), *(table.stop() for table in self.tables.values()))
+        if self.connection.connected:
+            await self.connection.stop(left(2.0))
+            await asyncio.wait([self._tasks["broker"]], timeout=left(1.0))
+        await _ended(self._tasks.values(), left(0.8))
+        await self._journal.close(left(0.3))
         if self._broker is not None:
-            await self._broker.stop()
+            await self._broker.stop(left(0.0))
         log.info("gateway stopped", outbox=self.connection.backlog)
 
     def reload(self) -> None:
@@ -225,9 +225,7 @@ class Daemon:
 
     async def _end(self, name: str) -> None:
         del self._plans[name], self._keepers[name]
-        task = self._tasks.pop(name)
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
+        await _ended([self._tasks.pop(name)], STOP_S)
 
     def _keeper(self, plan: PortPlan) -> Keeper:
         entry = DRIVERS[plan.driver]
@@ -239,23 +237,8 @@ class Daemon:
         serials = {table.id: table.board.serial for table in plan.tables if table.board.serial is not None}
         if plan.device == "clock":
             serials = {}
-        settings = serial.with_options(entry.serial or SerialSettings(), dict(device.options))
         wanted = next(iter(serials.values()), None) if None in seats else None
-
-        radio = self._the_radio() if uses_radio(plan.port, wanted, entry.matches) else None
-
-        def targets() -> list[str]:
-            if hid.is_meant(plan.port):
-                return hid.targets(plan.port, entry.matches)
-            found = self._finder.targets(plan.port, wanted, entry.matches)
-            return found if radio is None else found + radio.targets(plan.port, wanted, entry.matches)
-
-        def make(target: str, hear: Hear, lost: Lost) -> Port:
-            if radio is not None and radio.owns(target):
-                return radio.port(target, entry.matches, plan.name, hear, lost)
-            if hid.is_meant(plan.port):
-                return hid.HidPort(target, hear, lost)
-            return serial.port(target, settings, hear, lost)
+        targets, make = self._ways.to(entry, plan.port, wanted, device.options, plan.name)
 
         def note(direction: Literal["rx", "tx"], data: bytes, channel: str | None, at: float) -> None:
             for table in plan.tables:
@@ -270,13 +253,6 @@ class Daemon:
             self._tell,
             note,
         )
-
-    def _the_radio(self) -> Radio:
-        """One for all ports. Loaded where a table uses it only: 5 MB, 0.3 s."""
-        from gateway.drivers import ble  # noqa: PLC0415
-
-        self._radio = self._radio or ble.Radio()
-        return self._radio
 
     def _tell(self, told: list[Told], at: float) -> None:
         for name, observation in told:
@@ -409,6 +385,21 @@ class Daemon:
         )
 
 
+async def _ended(tasks: Iterable[asyncio.Task[None]], timeout_s: float) -> None:
+    """Cancel tasks, and wait for their end.
+
+    More than once: `asyncio.wait_for` of Python 3.11, which aiomqtt uses, loses a cancellation that comes together with
+    its result.
+    """
+    running, until = set(tasks), time.monotonic() + timeout_s
+    while running and time.monotonic() < until:
+        for task in running:
+            task.cancel()
+        running = (await asyncio.wait(running, timeout=CANCEL_AGAIN_S))[1]
+    for task in running:
+        log.error("a loop does not end", loop=task.get_name())
+
+
 def plan_ports(tables: tuple[TableConfig, ...]) -> list[PortPlan]:
     """The ports of a configuration, each with its tables; tables on a bus share one."""
     buses: dict[tuple[str, str | None], list[TableConfig]] = {}
@@ -444,6 +435,11 @@ def run(config: Config, reload: Reload | None = None) -> int:
     """Run the gateway until it is told to stop; return the exit code. Raises `GatewayError` if it cannot start."""
 
     async def serve() -> int:
-        return await Daemon(config, reload, Notifier()).run()
+        code = await Daemon(config, reload, Notifier()).run()
+        # Everything is closed. A thread that still waits for a broker or a port must not hold up the end.
+        leave = threading.Timer(LEAVE_S, os._exit, [code])
+        leave.daemon = True
+        leave.start()
+        return code
 
     return asyncio.run(serve())

@@ -5,13 +5,15 @@ slow disk makes groups larger instead of queues longer, and a fast one adds a si
 
 A disk that is full or cannot be written does not stop the games: from the first failed commit on, events are kept in
 memory (`MEMORY_EVENTS` at most, the oldest are given up first), are offered to the broker all the same, and are
-written when the disk takes them again. Until then a power cut would lose them, which is why it is reported. A damaged
-file is moved aside, what can still be read is carried over, and a fresh one is begun.
+written when the disk takes them again. Until then a crash would lose them, which is why it is reported; their numbers
+are kept (`numbers.py`) and not used again. A damaged file is moved aside, what can still be read is carried over, and a
+fresh one is begun.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import sqlite3
 import threading
@@ -26,11 +28,14 @@ from typing import Any
 import structlog
 
 from gateway.errors import GatewayError
+from gateway.events import Stream
+from gateway.numbers import Numbers
 from gateway.store import Entry, Lane, Store, is_damage, is_full, move_aside, salvage
 
 GROUP_EVENTS = 50
 MEMORY_EVENTS = 20_000
 RETRY_S = 2.0
+CLOSE_S = 60.0
 MARKS_S = 1.0
 """How long acknowledgements wait for a commit to ride on. Losing them only means that events are offered again."""
 PRUNE_S = 60.0
@@ -80,6 +85,8 @@ class _Work:
     """What waits for the writer; guarded by the journal's condition."""
 
     appends: deque[_Append] = field(default_factory=deque)
+    untold: list[_Append] = field(default_factory=list)
+    """Those that are kept in memory, and whose numbers are not kept yet."""
     marks: dict[Lane, int] = field(default_factory=dict)
     marked_at: float = 0.0
     reads: deque[_Read] = field(default_factory=deque)
@@ -103,8 +110,10 @@ class Journal:
         self._work = _Work()
         self._changed = threading.Condition()
         self._store: Store | None = None
+        self._numbers = Numbers(path.with_name("numbers"))
         self._retry_at = 0.0
         self._pruned_at = 0.0
+        self._unkept = False
         self._loop = asyncio.get_running_loop()
         self._thread = threading.Thread(target=self._write, name="journal", daemon=True)
 
@@ -113,12 +122,16 @@ class Journal:
         await asyncio.to_thread(self._open_first)
         self._thread.start()
 
-    async def close(self) -> None:
-        """Write what waits, if the disk takes it, and close."""
+    async def close(self, timeout_s: float = CLOSE_S) -> None:
+        """Write what waits, as far as the disk takes it in the time, and close; what is not written is said."""
         with self._changed:
             self._work.closing = True
             self._changed.notify()
-        await asyncio.to_thread(self._thread.join)
+        await asyncio.to_thread(self._thread.join, timeout_s)
+        with self._changed:
+            unwritten = sum(len(append.entries) for append in self._work.appends)
+        if unwritten or self.alive:
+            log.error("not everything is in the journal", events=unwritten, why=self.trouble or "the disk is too slow")
 
     @property
     def alive(self) -> bool:
@@ -129,6 +142,12 @@ class Journal:
         """The table's last state, or None for a new one."""
         body = self._states.get(table)
         return None if body is None else json.loads(body)
+
+    def last_told(self, table: str) -> dict[Stream, int]:
+        """The last `seq` of a table's streams that may have been told, with or without the state that led to it."""
+        told = [self._delivered, self._newest, self._numbers.last]
+        streams: tuple[Stream, ...] = ("public", "arbiter")
+        return {stream: max(numbers.get((table, stream), 0) for numbers in told) for stream in streams}
 
     def lanes(self) -> dict[Lane, tuple[int, int]]:
         """For each stream the last acknowledged and the last kept `seq`."""
@@ -144,7 +163,7 @@ class Journal:
             self._work.appends.append(append)
             if self.trouble is not None:
                 self._bound_memory()
-                done.set_result(None)
+                self._work.untold.append(append)
             self._changed.notify()
         return done
 
@@ -174,6 +193,7 @@ class Journal:
                 closing = self._work.closing
                 reads = list(self._work.reads)
                 self._work.reads.clear()
+            self._tell()
             for read in reads:
                 self._serve(read)
             if closing:
@@ -188,7 +208,7 @@ class Journal:
                 self._prune()
 
     def _due(self) -> bool:
-        return bool(self._work.reads) or self._work.closing or self._commit_due()
+        return bool(self._work.reads or self._work.untold) or self._work.closing or self._commit_due()
 
     def _commit_due(self) -> bool:
         now = time.monotonic()
@@ -260,11 +280,27 @@ class Journal:
         with self._changed:
             news = self.trouble is None
             self.trouble = f"{self.path}: {error}"
-            waiting = [append.done for append in self._work.appends]
+            self._work.untold = list(self._work.appends)
             self.counters.in_memory = sum(len(append.entries) for append in self._work.appends)
         if news:
             log.error("events are kept in memory only", path=str(self.path), why=str(error), bound=MEMORY_EVENTS)
-        self._resolve(waiting)
+        self._tell()
+
+    def _tell(self) -> None:
+        """Let go what is in memory only, when its numbers are kept, so that nobody waits for the disk."""
+        with self._changed:
+            untold, self._work.untold = self._work.untold, []
+        if not untold:
+            return
+        try:
+            self._numbers.note({entry.lane: entry.seq for append in untold for entry in append.entries})
+        except OSError as error:
+            if not self._unkept:
+                self._unkept = True
+                log.error("a crash now could lead to numbers that are used twice", why=str(error))
+        else:
+            self._unkept = False
+        self._resolve([append.done for append in untold])
 
     def _bound_memory(self) -> None:
         work = self._work
@@ -313,6 +349,8 @@ class Journal:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             store = Store(self.path, check=True)
             self._states, self._delivered, self._newest = store.states(), store.delivered(), store.newest()
+            with contextlib.suppress(OSError):
+                self._numbers.open()
         except (sqlite3.Error, zlib.error) as error:
             if is_damage(error):
                 self._replace(error)
@@ -325,6 +363,8 @@ class Journal:
 
     def _begin_in_memory(self, error: Exception) -> None:
         """The disk cannot be written: begin with what can be read, for no `seq` may be used twice."""
+        with contextlib.suppress(OSError):
+            self._numbers.open()
         if self.path.exists():
             try:
                 found = salvage(self.path)
@@ -336,6 +376,8 @@ class Journal:
 
     def _reopen(self) -> Store:
         self._store = Store(self.path, check=False)
+        with contextlib.suppress(OSError):
+            self._numbers.open()
         return self._store
 
     def _replace(self, error: sqlite3.Error | zlib.error) -> bool:

@@ -306,18 +306,28 @@ class LiveTable:
     # --- when its code fails ---------------------------------------------------------------------------------------
 
     def _restored(self) -> Station:
+        station = self._fresh() if self._saved is None else self._as_saved(self._saved)
+        table, told = station.table.state(), self._journal.last_told(self.config.id)
+        if any(told[stream] > seq for stream, seq in table["numbering"].items()):
+            # Told from memory while the disk was full, or the state is lost: no number is used for two events.
+            log.error("events that were told are not in the journal", table=self.config.id, last_told=told)
+            numbering = {stream: max(seq, told[stream]) for stream, seq in table["numbering"].items()}
+            # Nor does a stamp go back: timers that are overdue were due before those events.
+            stamp = self._clock.epoch + self._clock.now()
+            station.table.carry_on({**table, "numbering": numbering, "stamp": stamp})
+        return station
+
+    def _as_saved(self, saved: dict[str, Any]) -> Station:
         station = self._fresh()
-        if self._saved is None:
-            return station
         try:
-            station.restore(self._saved["station"])
+            station.restore(saved["station"])
         except Exception as problem:
             # Another version wrote it, or a bug. A table, or all, that do not come up would be worse than a game begun
             # anew.
             log.error("the saved game is of no use to this version", table=self.config.id, exc_info=problem)
             station = self._fresh()
-            station.table.carry_on(self._saved["station"]["table"])
-            self._saved = {**self._saved, "station": station.state()}
+            station.table.carry_on(saved["station"]["table"])
+            self._saved = {**saved, "station": station.state()}
         return station
 
     def _fresh(self) -> Station:

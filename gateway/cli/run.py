@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import os
 from functools import partial
 
-from gateway import logs
+from gateway import daemon, logs
 from gateway.cli.configuration import add_config_option, load_config
-from gateway.daemon import Daemon
-from gateway.notify import Notifier
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,5 +20,4 @@ def run(arguments: argparse.Namespace) -> int:
     """Serve."""
     config = load_config(arguments)
     logs.set_up(os.environ, verbose=arguments.verbose)
-    daemon = Daemon(config, reload=partial(load_config, arguments), notifier=Notifier(os.environ))
-    return asyncio.run(daemon.run())
+    return daemon.run(config, reload=partial(load_config, arguments))
