@@ -498,9 +498,13 @@ def _standing(seen: Situation, game: Game, stands: dict[Square, Piece], explaine
     if running is None:
         # Both clocks are stopped: arbiter or players are at work.
         return
-    turn = replace(turn, stands=stands | _in_hand(turn, running))
+    held = _in_hand(turn, running)
+    turn = replace(turn, stands=stands | held)
     fault = explained(turn)
     if fault is None or _stale(seen, fault, turn):
+        return
+    if fault.kind == "moved_out_of_turn" and _pressed_with(seen, turn, held):
+        # His move, of which the landing was not reported, has been answered.
         return
     if fault.kind not in OF_THE_BOARD:
         wait = _unfinished_wait(fault, turn, timed=timed, running=running)
@@ -583,6 +587,13 @@ def _outlived(seen: Situation, turn: Turn) -> bool:
         played.legal and played.arrived > newest and played.target not in turn.differing
         for played in seen.history.played
     )
+
+
+def _pressed_with(seen: Situation, turn: Turn, held: Mapping[Square, Piece]) -> bool:
+    """Whether the side to move pressed the clock after it had taken up a piece that has not come down since."""
+    press = seen.history.last_press(turn.side)
+    lifts = [seen.history.lifts.get(square) for square, piece in held.items() if turn.owner(piece) == turn.side]
+    return press is not None and any(lift is not None and lift.at <= press.at for lift in lifts)
 
 
 def _shows(turn: Turn) -> bool:

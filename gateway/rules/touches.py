@@ -17,7 +17,7 @@ from gateway.events import OTHER, Move, Side, Square
 from gateway.game import Game
 from gateway.record import ChessPosition
 from gateway.rules import Finding, Situation, Undone
-from gateway.rules.history import Played, Return, Touch
+from gateway.rules.history import PRESS_GRACE, Played, Return, Touch
 from gateway.rules.presses import owed
 from gateway.rules.turn import Turn
 
@@ -365,7 +365,10 @@ def _taken_back(seen: Situation, game: Game) -> _Back | None:
 def _released(seen: Situation, played: Played, lifted: float, back: float) -> _Back | None:
     """A move that was taken back, if the piece had been let go, or the clock pressed, before it was lifted again."""
     press = seen.history.pressed_on(played)
-    if lifted - played.arrived < TOUCHED and (press is None or press.at > lifted or owed(seen, press)):
+    if press is not None and (not played.arrived + PRESS_GRACE <= press.at <= lifted or owed(seen, press)):
+        # It came too soon after the piece to be the press on it.
+        press = None
+    if lifted - played.arrived < TOUCHED and press is None:
         return None
     return _Back(played.ply, played.side, played.notation, played.after, played.arrived, lifted, back)
 

@@ -18,7 +18,7 @@ from gateway.catalogue import Fact
 from gateway.draughts import Ply, Position
 from gateway.events import OTHER, Piece, Side, Square
 from gateway.reconstruct.phase import KEPT, Same
-from gateway.record import ChessPosition, GamePosition, notate
+from gateway.record import ChessPosition, GamePosition, notate, parse
 
 Change = Mapping[Square, Piece | None]
 """What a ply makes of each square that it touches."""
@@ -125,7 +125,8 @@ class Turn:
     def went_on(self, notation: str | None) -> Turn:
         """The turn after a legal ply, as if the same side were to move again."""
         assert notation is not None
-        return Turn(_passed(notate(self.before, notation).after), self.stands, self.chess960)
+        after = notate(self.before, parse(self.before, notation)).after
+        return Turn(_passed(after), self.stands, self.chess960)
 
     def fits(self, changes: list[tuple[str, Change]]) -> str | None:
         """The notation of the ply that explains everything, if one does."""
