@@ -77,7 +77,7 @@ class Played:
     at: float
     """When it was concluded."""
     arrived: float
-    """When the board last changed before that: the piece came down."""
+    """When its piece came down, or the last of what it took was taken off, as far as that was seen by then."""
     legal: bool
     notation: str
     origin: Square
@@ -126,10 +126,10 @@ class History:
                 self.lifts.clear()
         for touch in seen.touched:
             self._touch(touch)
-        for event in seen.happened:
-            if isinstance(event, Move) and event.source != "command":
-                self.played.append(_played(event, seen))
-                self._listen(self.played[-1], seen)
+        moves = [event for event in seen.happened if isinstance(event, Move) and event.source != "command"]
+        for move, arrived in zip(moves, self._arrivals(moves, seen), strict=True):
+            self.played.append(_played(move, seen.at, arrived))
+            self._listen(self.played[-1], seen)
         self._clock(seen)
 
     def _begin(self, at: float) -> None:
@@ -151,6 +151,26 @@ class History:
             self.dropouts[touch.square] = self.dropouts.get(touch.square, 0) + 1
         self.returns.append(Return(touch.square, touch.now, lift.at, touch.at))
 
+    def _arrivals(self, moves: list[Move], seen: Situation) -> list[float]:
+        """When the pieces of these plies came down: the last change of their own squares before the next was begun."""
+        arrivals: list[float] = []
+        latest = seen.at
+        for move in reversed(moves):
+            if not 0 < move.ply <= seen.record.ply:
+                arrivals.append(seen.board.last_change)
+                continue
+            before, after = seen.record.node_at(move.ply - 1), seen.record.node_at(move.ply)
+            changed = 0
+            for was, now in zip(before.masks, after.masks, strict=True):
+                changed |= was ^ now
+            own = set(seen.board.geometry.names(changed))
+            touches = [touch for touch in self.touches if touch.square in own]
+            touches = [touch for touch in touches if touch.at <= latest] or touches
+            arrivals.append(touches[-1].at if touches else seen.board.last_change)
+            lifts = [touch.at for touch in touches if touch.now is None and touch.square == _ends(move)[0]]
+            latest = lifts[-1] if lifts else arrivals[-1]
+        return arrivals[::-1]
+
     def _listen(self, played: Played, seen: Situation) -> None:
         """Note which squares of a ply have not reported it: where it began, where it ended, and on the way."""
         differing, board = seen.differing, seen.board
@@ -159,9 +179,14 @@ class History:
         if not differing:
             return
         index, own = board.geometry.index, board.white if played.side == "white" else board.black
-        piece = seen.record.position.pieces().get(played.target)
+        pieces = seen.record.position.pieces()
+        piece = pieces.get(played.target)
         began = max((each.arrived for each in self.played if each.ply < played.ply), default=0.0)
-        way = [touch.square for touch in self.touches if touch.at > began and touch.now == piece]
+        landed = board.changed_at[index[played.target]]
+        way = [touch.square for touch in self.touches if began < touch.at <= landed and touch.now == piece]
+        if any(pieces.get(square) == piece for square in board.geometry.names(differing & ~board.occupied)):
+            # Another such piece is gone from where it stood: that one was put there.
+            way = []
         for square in {played.origin, played.target, *way}:
             bit = index[square]
             if differing >> bit & 1 and (own >> bit & 1) != (square == played.target):
@@ -263,15 +288,17 @@ class History:
         self.stopped_at, self.runs_since, self.link_up_at, self.game_at = state["times"]
 
 
-def _played(move: Move, seen: Situation) -> Played:
+def _played(move: Move, at: float, arrived: float) -> Played:
+    origin, target = _ends(move)
+    return Played(move.ply, move.side, at, arrived, move.legal, move.notation, origin, target, move.fen)
+
+
+def _ends(move: Move) -> tuple[Square, Square]:
+    """Where a ply began and where it ended."""
     if move.uci is not None:
-        origin, target = move.uci[:2], move.uci[2:4]
-    else:
-        assert move.squares is not None
-        origin, target = str(move.squares[0]), str(move.squares[-1])
-    return Played(
-        move.ply, move.side, seen.at, seen.board.last_change, move.legal, move.notation, origin, target, move.fen
-    )
+        return move.uci[:2], move.uci[2:4]
+    assert move.squares is not None
+    return str(move.squares[0]), str(move.squares[-1])
 
 
 def _plain(r: Report) -> list[Any]:
