@@ -27,7 +27,7 @@ from paho.mqtt.subscribeoptions import SubscribeOptions
 
 from gateway.config import MqttConfig
 from gateway.journal import Journal, JournalError
-from gateway.mqtt_client import REFUSED, WINDOW, ConfirmingClient, password, properties_of, tls_context
+from gateway.mqtt_client import REFUSED, TOO_LARGE, WINDOW, ConfirmingClient, password, properties_of, tls_context
 from gateway.outbox import Outbox
 from gateway.publish import Message
 from gateway.store import Entry, Lane
@@ -41,6 +41,8 @@ SUSPICION_S = 1.0
 """How long another gateway with our id has to say that it is there."""
 LEAVE_S = 1.0
 REFUSED_RETAINED_S = 30.0
+BOUND_S = 600.0
+"""How long packets as large as one that ended a connection are held back."""
 READ_AGAIN_S = 2.0
 OVERDUE_S = 0.5
 """How long retained state lets events go first."""
@@ -122,6 +124,9 @@ class Connection:
         """Set when nothing is in flight and nothing could be offered."""
         self._said: set[str] = set()
         self._suspicion = False
+        self._bound: int | None = None
+        """Bytes of a packet, learned from what the broker has cut a connection for."""
+        self._bound_until = 0.0
 
     # --- what the daemon hands over --------------------------------------------------------------------------------
 
@@ -225,10 +230,17 @@ class Connection:
             self._client = None
             self.connected = False
             if client is not None:
+                self._learn_bound(client)
                 client.abandon()
             self._inflight = 0
             self._outbox.lost()
         return why, client is not None and client.taken_over
+
+    def _learn_bound(self, client: ConfirmingClient) -> None:
+        """One packet that the broker chokes on must not keep us out for ever: such sizes are held back for a while."""
+        if client.choked_on is not None:
+            self._bound, self._bound_until = client.choked_on - 1, time.monotonic() + BOUND_S
+            log.error("the broker cuts the connection for a packet; such are held back", bytes=client.choked_on)
 
     async def _connect(self) -> ConfirmingClient:
         config = self.config
@@ -257,6 +269,8 @@ class Connection:
             # aiomqtt leaves the socket open when the broker says no, or nothing.
             client.abandon()
             raise
+        if self._bound is not None and time.monotonic() < self._bound_until:
+            client.largest = self._bound if client.largest is None else min(client.largest, self._bound)
         return client
 
     async def _serve(self, client: ConfirmingClient) -> None:
@@ -411,7 +425,9 @@ class Connection:
 
     def _say_refused(self, topic: str, code: int) -> None:
         self.refused += 1
-        self.trouble = f"the broker refuses {topic} ({ReasonCode(PacketTypes.PUBACK, identifier=code)})"
+        # The name of a size that is too large belongs to another packet.
+        packet = PacketTypes.DISCONNECT if code == TOO_LARGE else PacketTypes.PUBACK
+        self.trouble = f"the broker refuses {topic} ({ReasonCode(packet, identifier=code)})"
         if topic not in self._said:
             self._said.add(topic)
             log.error("the broker refuses a publication; it is kept and tried again", topic=topic, code=f"{code:#04x}")

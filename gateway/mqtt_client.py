@@ -25,6 +25,13 @@ from gateway.publish import Message
 WINDOW = 20
 """Publications without an answer: what Mosquitto announces as its Receive Maximum."""
 REFUSED = 0x80
+TOO_LARGE = 0x95
+CHOKED = (0x82, TOO_LARGE)
+"""How a connection ends for a packet: mosquitto answers what exceeds its `message_size_limit` against the protocol."""
+PACKET_BYTES = 16
+"""What a publication has beside topic, payload and properties, at most."""
+LEAST_BYTES = 1024
+"""No broker is thought to refuse packets for their size that are smaller."""
 SESSION_TAKEN_OVER = 0x8E
 CANCEL_AGAIN_S = 0.5
 
@@ -43,17 +50,27 @@ class ConfirmingClient(aiomqtt.Client):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, logger=_paho_log, **kwargs)
         self._answers: dict[int, Answered] = {}
+        self._sizes: dict[int, int] = {}
+        self._choked = False
         self.window = WINDOW
+        self.largest: int | None = None
+        """Bytes of a packet that the broker takes; None: it sets no bound."""
         self.taken_over = False
 
     def offer(self, message: Message, answered: Answered, properties: Properties | None = None) -> None:
         """Publish with QoS 1; `answered` is called exactly once. Raises `aiomqtt.MqttError` without a connection."""
         if self._disconnected.done():
             raise aiomqtt.MqttError("not connected")
+        size = PACKET_BYTES + len(message.topic.encode()) + len(message.payload)
+        if self.largest is not None and size > self.largest:
+            # The broker would cut the connection, each time anew.
+            self._loop.call_soon(answered, TOO_LARGE)
+            return
         info = self._client.publish(message.topic, message.payload, 1, message.retain, properties)
         if info.rc:
             raise aiomqtt.MqttCodeError(info.rc, "could not publish")
         self._answers[info.mid] = answered
+        self._sizes[info.mid] = size
 
     async def confirm(self, message: Message) -> int | None:
         """Publish and wait for the answer."""
@@ -66,6 +83,12 @@ class ConfirmingClient(aiomqtt.Client):
         await asyncio.wait([self._disconnected])
         error = self._disconnected.exception()
         return str(error) if error else "closed"
+
+    @property
+    def choked_on(self) -> int | None:
+        """Bytes of the packet that the broker has cut the connection for, as it seems; None: it has not."""
+        largest = max(self._sizes.values(), default=0)
+        return largest if self._choked and largest > LEAST_BYTES else None
 
     def give_up(self) -> None:
         """End the connection from our side, without the broker publishing our Will."""
@@ -95,12 +118,14 @@ class ConfirmingClient(aiomqtt.Client):
     ) -> None:
         if properties is not None:
             self.window = min(WINDOW, getattr(properties, "ReceiveMaximum", WINDOW))
+            self.largest = getattr(properties, "MaximumPacketSize", None)
         super()._on_connect(client, userdata, flags, reason_code, properties)
 
     def _on_publish(
         self, client: Paho, userdata: Any, mid: int, reason_code: ReasonCode, properties: Properties
     ) -> None:
         answered = self._answers.pop(mid, None)
+        self._sizes.pop(mid, None)
         if answered is not None:
             answered(reason_code.value)
 
@@ -113,6 +138,7 @@ class ConfirmingClient(aiomqtt.Client):
         properties: Properties | None = None,
     ) -> None:
         self.taken_over |= reason_code.value == SESSION_TAKEN_OVER
+        self._choked |= reason_code.value in CHOKED
         super()._on_disconnect(client, userdata, flags, reason_code, properties)
 
 

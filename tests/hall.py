@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 import tty
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import chess
@@ -61,9 +61,14 @@ class Process:
         self._head = CONFIG.format(state=self.state, port=port)
         self._process: subprocess.Popen[bytes] | None = None
 
-    def configure(self, tables: dict[str, Path]) -> None:
-        """Write the configuration: the path of each table's board."""
-        self.config.write_text(self._head + "".join(TABLE.format(id=name, path=path) for name, path in tables.items()))
+    def configure(self, tables: dict[str, Path], serials: Mapping[str, str] | None = None) -> None:
+        """Write the configuration: the path of each table's board, and the serial numbers of some."""
+        text = self._head
+        for name, path in tables.items():
+            text += TABLE.format(id=name, path=path)
+            if serials and name in serials:
+                text += f'serial = "{serials[name]}"\n'
+        self.config.write_text(text)
 
     def start(self, environment: dict[str, str] | None = None) -> None:
         with self.log.open("ab") as log:
@@ -105,6 +110,7 @@ class Board:
     def __init__(self, name: Path, seed: int = 1, pause_s: float = 0.15) -> None:
         self.name = name
         self.pause_s = pause_s
+        self.serial = "7"
         self.poll_s = 0.005
         self.game = chess.Board()
         self.played: list[str] = []
@@ -141,6 +147,13 @@ class Board:
         with contextlib.suppress(OSError):
             self.unplug()
 
+    async def babble(self, data: bytes) -> None:
+        """Say this, as fast as it is taken."""
+        while data:
+            with contextlib.suppress(BlockingIOError):
+                data = data[os.write(self._master, data[:1024]) :]
+            await asyncio.sleep(0.002)
+
     async def _run(self) -> None:
         while True:
             await asyncio.sleep(self.poll_s)
@@ -159,7 +172,7 @@ class Board:
             self.asked = False
             return
         if b"hello?" in asked:
-            self._send("hello test senses=pieces serial=7")
+            self._send(f"hello test senses=pieces serial={self.serial}")
         if b"position?" in asked:
             self._send(f"position {self.game.board_fen()}")
             self._clock()

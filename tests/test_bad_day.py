@@ -4,15 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
+import os
+import random
+import signal
 import subprocess
+import time
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from brokers import Mosquitto, subscribed, until
+from brokers import Mosquitto, Subscriber, subscribed, until
 from hall import Board, Process
-from test_daemon import events, prove
+from proxy import proxy
+from test_daemon import events, prove, standing
+from test_mqtt import STATUS, Gateway, event, gateway
+
+from gateway.publish import Message
+from gateway.store import Store
 
 
 @pytest.fixture
@@ -42,6 +53,12 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", "-l", str(disk)], check=True)
 
 
+async def more_plies(board: Board, number: int) -> None:
+    """Wait until so many more have been played."""
+    before = len(board.played)
+    await until(lambda: len(board.played) >= before + number, 30)
+
+
 def fill(disk: Path) -> None:
     """Leave not a byte."""
     with contextlib.suppress(OSError), (disk / "filling").open("wb", buffering=0) as file:
@@ -57,20 +74,19 @@ async def test_kill_9_on_a_full_disk_uses_no_number_twice(
     daemon.configure({"1": board.name})
     board.playing = True
     async with subscribed(mosquitto.port) as subscriber:
-        for _ in range(2):
-            daemon.start()
-            await until(lambda: board.asked, 30)
-            await until(lambda n=len(board.played): len(board.played) > n + 3, 30)
-            fill(small_disk)
-            await until(lambda: "kept in memory" in daemon.log.read_text(), 30)
-            await until(lambda n=len(board.played): len(board.played) > n + 5, 30)
-            daemon.kill()
-            daemon.log.unlink()
-            (small_disk / "filling").unlink()
-            await until(lambda: not board.asked)
         daemon.start()
         await until(lambda: board.asked, 30)
-        await until(lambda n=len(board.played): len(board.played) > n + 3, 30)
+        await more_plies(board, 3)
+        fill(small_disk)
+        await until(lambda: "kept in memory" in daemon.log.read_text(), 30)
+        await more_plies(board, 5)
+        daemon.kill()
+        daemon.log.unlink()
+        (small_disk / "filling").unlink()
+        await until(lambda: not board.asked)
+        daemon.start()
+        await until(lambda: board.asked, 30)
+        await more_plies(board, 3)
         board.playing = False
         await asyncio.sleep(1.0)
 
@@ -78,3 +94,235 @@ async def test_kill_9_on_a_full_disk_uses_no_number_twice(
     prove(events(subscriber), in_order=False, whole=False)
 
     assert "events that were told are not in the journal" in daemon.log.read_text()
+
+
+@pytest.mark.parametrize("hangs", ["connecting", "connected"])
+async def test_sigterm_while_the_broker_hangs(
+    daemon: Process, mosquitto: Mosquitto, tmp_path: Path, hangs: str
+) -> None:
+    """A broker that takes bytes and answers none: the gateway is gone in five seconds, all that was told is on disk."""
+    boards = {str(number): Board(tmp_path / f"board-{number}", seed=number, pause_s=0.5) for number in range(1, 9)}
+    daemon.configure({name: board.name for name, board in boards.items()})
+    for board in boards.values():
+        board.poll_s = 0.02
+        board.start()
+        board.playing = True
+    if hangs == "connecting":
+        os.kill(mosquitto.pid, signal.SIGSTOP)
+    daemon.start()
+    await until(lambda: all(len(board.played) > 2 for board in boards.values()), 60)
+    os.kill(mosquitto.pid, signal.SIGSTOP)
+    await asyncio.sleep(0.5)
+    began = time.monotonic()
+    daemon.signal(signal.SIGTERM)
+    code = await asyncio.to_thread(daemon.wait, 10)
+    took = time.monotonic() - began
+    for board in boards.values():
+        await board.stop()
+    store = Store(daemon.state / "journal.sqlite3", check=True)
+    newest, states = store.newest(), {name: json.loads(body) for name, body in store.states().items()}
+    store.close()
+    numbers = {name: state["station"]["table"]["numbering"]["public"] for name, state in states.items()}
+
+    assert 0 == code
+    assert took < 5
+    assert {name: newest[name, "public"] for name in boards} == numbers
+
+
+async def delays(gate: Gateway, subscriber: Subscriber, first: int, number: int) -> list[float]:
+    """Publish one event after the other; return how long each took to the subscriber."""
+    found = []
+    for seq in range(first, first + number):
+        began = time.monotonic()
+        await gate.publish(event(seq, "2"))
+        await subscriber.until(lambda s, n=seq: last_seq(s, "2") == n, 20)
+        found.append(time.monotonic() - began)
+    return found
+
+
+def last_seq(subscriber: Subscriber, table: str) -> int:
+    told = subscriber.payloads(f"hall/table/{table}/event")
+    return told[-1]["seq"] if told else 0
+
+
+async def test_a_slow_broker(mosquitto: Mosquitto, tmp_path: Path) -> None:
+    """A backlog goes in order, behind retained state; what is new waits for none of it, and for 5 s at most."""
+    async with proxy(mosquitto.port) as way, subscribed(mosquitto.port) as subscriber:
+        way.rate = 60_000
+        async with gateway(tmp_path, 1) as gate:
+            gate.connection.serve(["1", "2"])
+            for seq in range(1, 1501):
+                await gate.publish(event(seq))
+            gate.connection.retain([Message("hall/table/1/position", b"{}", True)])
+            gate.connection.config = replace(gate.connection.config, port=way.port)
+            await subscriber.until(lambda s: last_seq(s, "1") > 20, 20)
+            assert gate.connection.backlog > 500
+            took = await delays(gate, subscriber, 1, 10)
+            await subscriber.until(lambda s: last_seq(s, "1") == 1500, 40)
+    topics = subscriber.topics()
+
+    assert max(took) < 5
+    assert list(range(1, 1501)) == [told["seq"] for told in subscriber.payloads("hall/table/1/event")]
+    assert topics.index(STATUS) < topics.index("hall/table/1/position") < topics.index("hall/table/1/event/move")
+
+
+QUOTA_EXCEEDED = 0x97
+
+
+async def test_a_broker_whose_quota_is_exceeded(mosquitto: Mosquitto, tmp_path: Path) -> None:
+    """Refused events are kept and come in order when there is room again; other tables never wait."""
+    async with proxy(mosquitto.port) as way, subscribed(mosquitto.port) as subscriber:
+        way.refuse = lambda topic: QUOTA_EXCEEDED if topic.startswith("hall/table/1/event") else None
+        async with gateway(tmp_path, way.port) as gate:
+            gate.connection.serve(["1", "2"])
+            for seq in range(1, 41):
+                await gate.publish(event(seq))
+            await until(lambda: "Quota exceeded" in (gate.connection.trouble or ""))
+            took = await delays(gate, subscriber, 1, 5)
+            held = gate.connection.backlog
+            way.refuse = lambda topic: None
+            await subscriber.until(lambda s: last_seq(s, "1") == 40, 40)
+
+    assert max(took) < 5
+    assert held == 40
+    assert list(range(1, 41)) == [told["seq"] for told in subscriber.payloads("hall/table/1/event")]
+
+
+@pytest.mark.parametrize("bound", ["message_size_limit 2000", "max_packet_size 2000"])
+async def test_a_packet_that_is_too_large(mosquitto: Mosquitto, tmp_path: Path, bound: str) -> None:
+    """It is said and kept; the connection stays, and everything else goes on."""
+    mosquitto.kill()
+    mosquitto.extra = f"allow_anonymous true\n{bound}\n"
+    mosquitto.start()
+    async with subscribed(mosquitto.port) as subscriber, gateway(tmp_path, mosquitto.port) as gate:
+        gate.connection.serve(["1", "2"])
+        await until(lambda: gate.connection.connected)
+        gate.connection.retain([Message("hall/table/1/pgn", bytes(5000), True)])
+        await until(lambda: "Packet too large" in (gate.connection.trouble or ""))
+        took = await delays(gate, subscriber, 1, 5)
+        await gate.publish(event(1))
+        await subscriber.until(lambda s: last_seq(s, "1") == 1)
+        connects = gate.connection.connects
+
+    assert max(took) < 5
+    assert connects <= 2
+
+
+@pytest_asyncio.fixture
+async def two_boards(tmp_path: Path) -> AsyncIterator[list[Board]]:
+    """On ports whose names follow the adapters, as those under /dev/serial/by-id do."""
+    boards = [Board(tmp_path / f"by-id-{number}", seed=number) for number in (1, 2)]
+    for number, board in enumerate(boards, 1):
+        board.serial = str(100 + number)
+        board.start()
+    yield boards
+    for board in boards:
+        await board.stop()
+
+
+def ports(boards: list[Board]) -> list[str]:
+    """What the kernel calls them now."""
+    return [str(board.name.readlink()) for board in boards]
+
+
+async def all_standing(subscriber: Subscriber, boards: list[Board]) -> None:
+    """Stop playing, and wait until each table's game is its own board's."""
+    for board in boards:
+        board.playing = False
+    for number, board in enumerate(boards, 1):
+        await subscriber.until(lambda s, n=str(number), b=board: standing(events(s, n)) == b.played, 30)
+
+
+async def test_a_hub_is_reset(daemon: Process, mosquitto: Mosquitto, two_boards: list[Board]) -> None:
+    """Both adapters go at once, in mid-game, and come back each with the other's kernel name: both games go on."""
+    daemon.configure({"1": two_boards[0].name, "2": two_boards[1].name})
+    async with subscribed(mosquitto.port) as subscriber:
+        daemon.start()
+        for _ in range(2):
+            for board in two_boards:
+                board.playing = True
+            await asyncio.gather(*(more_plies(board, 5) for board in two_boards))
+            await all_standing(subscriber, two_boards)
+            names = ports(two_boards)
+            for board in two_boards:
+                board.unplug()
+            await asyncio.sleep(0.3)
+            # The kernel gives the lowest name that is free to who comes first.
+            for board in two_boards if names[0] > names[1] else two_boards[::-1]:
+                board.plug()
+
+            assert names == ports(two_boards)[::-1]
+        for board in two_boards:
+            board.playing = True
+        await asyncio.gather(*(more_plies(board, 5) for board in two_boards))
+        await all_standing(subscriber, two_boards)
+
+    for number in ("1", "2"):
+        prove(events(subscriber, number))
+        assert 1 == len({told["game_id"] for told in events(subscriber, number) if told["kind"] == "move"})
+
+
+async def test_another_serial_number(daemon: Process, mosquitto: Mosquitto, two_boards: list[Board]) -> None:
+    """Boards that have been exchanged are refused, by name, and nothing of them is heard; put right, all goes on."""
+    first, second = two_boards
+    daemon.configure({"1": first.name, "2": second.name}, {"1": first.serial, "2": second.serial})
+
+    async def play() -> None:
+        for board in two_boards:
+            board.playing = True
+        await asyncio.gather(*(more_plies(board, 4) for board in two_boards))
+        await all_standing(subscriber, two_boards)
+
+    def exchange() -> None:
+        for board in two_boards:
+            board.unplug()
+        first.name, second.name = second.name, first.name
+        for board in two_boards:
+            board.plug()
+
+    def refused(told: Subscriber) -> bool:
+        detail = told.payloads("hall/table/1/link")[-1]["detail"]
+        return bool(detail == "another board is on this port: 102; 101 is expected")
+
+    async with subscribed(mosquitto.port) as subscriber:
+        daemon.start()
+        await play()
+        exchange()
+        await subscriber.until(refused, 20)
+        exchange()
+        await play()
+
+    for number in ("1", "2"):
+        prove(events(subscriber, number))
+
+
+async def test_nonsense_for_a_minute(daemon: Process, mosquitto: Mosquitto, board: Board) -> None:
+    """What a board says in a minute, as fast as it is taken, and none of it sense: counted, forgotten, played on."""
+    daemon.configure({"1": board.name})
+    board.playing = True
+    async with subscribed(mosquitto.port) as subscriber:
+        daemon.start()
+        await more_plies(board, 5)
+        board.playing = False
+        await asyncio.sleep(0.5)
+        before = resident(daemon.pid)
+        await board.babble(random.Random(1).randbytes(115_200 // 10 * 60))
+        grown = resident(daemon.pid) - before
+        board.playing = True
+        await more_plies(board, 5)
+        board.playing = False
+        await subscriber.until(lambda s: standing(events(s)) == board.played, 30)
+        await subscriber.until(lambda s: rejected(s) > 100, 20)
+
+    prove(events(subscriber))
+
+    assert grown < 8_000_000
+
+
+def rejected(subscriber: Subscriber) -> int:
+    told = subscriber.payloads("hall/gateway/g/health")
+    return sum(told[-1]["links"]["1"]["rejected"].values()) if told else 0
+
+
+def resident(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
