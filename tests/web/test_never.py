@@ -80,7 +80,7 @@ def test_a_gateway_that_goes_takes_its_tables_along(stage: Stage, cleanly: bool)
     other.close(cleanly)
     page.locator(".tile.gone").wait_for(timeout=12_000)
 
-    assert "2" == page.locator(".tile.gone .number").inner_text()
+    assert "✕2" == page.locator(".tile.gone .number").inner_text()
     assert "gateway pi-b gone" in page.locator(".tile.gone .word").inner_text()
     assert 1 == page.locator(".tile.live").count()
 

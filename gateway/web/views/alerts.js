@@ -73,8 +73,7 @@ export class AlertsView {
       <div class="what">
         <span class="sign" role="img" aria-label=${t(`sign.${item.severity}`)}>${SIGNS[item.severity]}</span>
         <span class="number">${where}</span>
-        <span class="kind">${words.kind(item.kind)}</span>
-        ${item.side ? html`<span class="side">${t(item.side)}</span>` : nothing}
+        <span class="name"><span class="kind">${words.kind(item.kind)}</span> ${item.side ? t(item.side) : nothing}</span>
         <span class="since">${lasting(until - item.since)}</span>
       </div>
       ${detail ? html`<p class="says">${detail}</p>` : nothing}
@@ -131,7 +130,7 @@ export class AlertsView {
   #past(item, { at }) {
     const { words } = this.app;
     return html`<li class="line cleared" data-key=${item.key} tabindex="0"><div class="what"><span class="number">${item.table}</span>
-      <span class="kind">${words.kind(item.kind)}</span>
+      <span class="name kind">${words.kind(item.kind)}</span>
       <span class="since">${words.t(item.how === 'ruled' ? 'ruled' : 'cleared', { age: words.age(at - item.closedAt) })}</span></div></li>`;
   }
 

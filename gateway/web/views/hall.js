@@ -7,7 +7,7 @@ import { pieces, squaresOf } from '../fen.js';
 import { now, reading } from '../time.js';
 import { SIGNS, lastMove, trouble } from './words.js';
 
-const TILE = { width: 150, height: 206 };
+const TILE = { width: 150, height: 196 };
 const PHONE = 700;
 /** Boards smaller than this are ink only. */
 const LEAST = 0.72;
@@ -16,6 +16,7 @@ const BUDGET = 6;
 /** What the browser then does for each tile that changed, and for a board that is new, costs more than our part. */
 const CHANGES = 12;
 const NEW_BOARDS = 3;
+const LATE = 250;
 
 export class HallView {
   static place = 'hall';
@@ -30,12 +31,15 @@ export class HallView {
     /** Tables by id: whose time, and whose board, is still to be drawn. */
     this.due = new Set();
     this.waiting = new Set();
-    this.resized = () => this.#fit();
-    addEventListener('resize', this.resized);
+    /** Since when something is due. */
+    this.since = Infinity;
+    // Chips come and go above the hall, and take from its height.
+    this.resized = new ResizeObserver(() => this.#fit());
+    this.resized.observe(place.parentElement);
   }
 
   leave() {
-    removeEventListener('resize', this.resized);
+    this.resized.disconnect();
   }
 
   shows() {
@@ -53,6 +57,7 @@ export class HallView {
       if (item.severity !== 'gone' && !this.worst.has(item.table)) this.worst.set(item.table, item);
     }
     // What somebody has just said comes first.
+    if (!this.due.size) this.since = now();
     this.due = new Set([...tables, ...this.due, ...(tick || alerts || all ? this.tiles.keys() : [])]);
     for (const id of all ? this.tiles.keys() : tables) this.waiting.add(id);
     if (!this.working) this.#work();
@@ -61,13 +66,16 @@ export class HallView {
   /** Draw for as long as there is time in this frame; the rest in the next. */
   #work() {
     const began = performance.now();
+    // Where frames are slow for other reasons than ours, few tiles in each would only make it later.
+    const most = now() - this.since > LATE ? Infinity : CHANGES;
     let changed = 0;
     for (const id of this.due) {
       this.due.delete(id);
       const table = this.app.hall.tables.get(id);
       if (table && this.tiles.get(id)?.tick(table, this.worst.get(id), now())) changed++;
-      if (changed >= CHANGES) break;
+      if (changed >= most) break;
     }
+    if (!this.due.size) this.since = Infinity;
     let made = 0;
     for (const id of this.waiting) {
       this.waiting.delete(id);
@@ -150,6 +158,7 @@ class Tile {
     const presence = hall.presence(table, at);
     const clock = hall.clock(table, at, presence);
     const gone = presence.state !== 'live';
+    const sign = worst ? SIGNS[worst.severity] : gone ? SIGNS.gone : '';
     const stale = !gone && clock?.stale;
     this.changed = false;
     this.#class(gone, stale, worst);
@@ -159,15 +168,14 @@ class Tile {
       const runs = clock?.running === side;
       if (this.#text(this[side], `${runs ? '▸' : ''}${shown}${flag}`)) this[side].classList.toggle('runs', runs);
     }
-    const age = stale ? words.t('old', { age: words.age(clock.age) }) : '';
-    const word = worst
-      ? `${SIGNS[worst.severity]} ${words.kind(worst.kind)}`
-      : gone
-        ? `✕ ${trouble(presence, words)}`
-        : stale
-          ? clock.white === null && clock.black === null ? `✕ ${words.t('clock.none')}` : age
-          : '';
-    this.#text(this.word, worst && (gone || stale) ? `${word} · ${gone ? words.t(`gone.${presence.why}`, presence) : age}` : word);
+    this.#text(this.number, sign ? `${sign}${this.id}` : this.id);
+    const what = worst ? words.kind(worst.kind) : '';
+    // Where there is no board there is no room for the time either.
+    const why = gone ? (this.board ? trouble(presence, words) : words.t(`gone.${presence.why}`, presence)) : '';
+    const none = stale && clock.white === null && clock.black === null;
+    const age = none ? words.t('clock.none') : stale ? words.t('old', { age: words.age(clock.age) }) : '';
+    const word = [what, why, age].filter(Boolean).join(' · ');
+    this.#text(this.word, word);
     this.word.hidden = !word;
     return this.changed;
   }

@@ -2,8 +2,9 @@
 
 import { Board } from '../board.js';
 import { pieces, squaresOf } from '../fen.js';
+import { reading } from '../time.js';
 import { html, nothing, render } from '../vendor/lit-html/lit-html.js';
-import { lastMove, readings, trouble } from './words.js';
+import { lastMove, trouble } from './words.js';
 
 const PER_PAGE = 20;
 const PAGE_MS = 20_000;
@@ -34,10 +35,22 @@ export class PublicView {
     const { hall, words } = this.app;
     const presence = hall.presence(table, at);
     const game = table.value('game');
-    return html`<li class=${presence.state}><h2><span class="number">${table.id}</span> □ ${game?.white || words.t('white')}<br>■ ${game?.black || words.t('black')}</h2>
+    const clock = presence.state === 'live' ? hall.clock(table, at, presence) : null;
+    const player = (side) => html`<span class="swatch ${side}" role="img" aria-label=${words.t(side)}></span>
+      <span class="name">${game?.[side] || words.t(side)}</span>${this.#reading(clock, side)}`;
+    const age = clock?.stale && clock.age !== null ? words.t('old', { age: words.age(clock.age) }) : '';
+    return html`<li class=${presence.state}><h2 class="player"><span class="number">${table.id}</span>${player('black')}</h2>
       ${this.#board(table)}
-      <p>${game?.result ? html`<b>${game.result}</b>` : lastMove(table, words)}</p>
-      <p>${presence.state === 'live' ? readings(hall.clock(table, at), words) : `✕ ${trouble(presence, words)}`}</p></li>`;
+      <p class="player">${player('white')}</p>
+      <p class="state"><span>${game?.result ? html`<b>${game.result}</b>` : lastMove(table, words)}</span>
+        <em>${presence.state === 'live' ? age : `✕ ${trouble(presence, words)}`}</em></p></li>`;
+  }
+
+  #reading(clock, side) {
+    if (!clock) return nothing;
+    const runs = clock.running === side;
+    return html`<span class="reading ${runs ? 'runs' : ''} ${clock.stale ? 'stale' : ''}"
+      >${runs ? '▸' : ''}${reading(clock[side])}${clock.flags.includes(side) ? '⚑' : ''}</span>`;
   }
 
   #board(table) {

@@ -139,8 +139,7 @@ export class TableView {
     const { words } = this.app;
     return html`<section class="line ${item.severity}">
       <div class="what"><span class="sign" role="img" aria-label=${words.t(`sign.${item.severity}`)}>${SIGNS[item.severity]}</span>
-        <span class="kind">${words.kind(item.kind)}</span>
-        ${item.side ? html`<span class="side">${words.t(item.side)}</span>` : nothing}
+        <span class="name"><span class="kind">${words.kind(item.kind)}</span> ${item.side ? words.t(item.side) : nothing}</span>
         <span class="since">${lasting(look.until - item.since)}</span></div>
       ${item.alert ? html`<p class="says">${sentence(item.alert)}</p>` : nothing}
       ${item.attended ? html`<p class="who">${words.t('attended', { who: item.attended })}</p>` : nothing}
