@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final, Literal, Protocol, cast
 
 import chess
@@ -54,6 +54,8 @@ class ChessPosition:
 
     board: chess.Board
     """Not to be changed; `copy` it to play on."""
+    _fen: list[str] = field(default_factory=list, compare=False, repr=False)
+    """Its FEN once somebody has asked: it is published with every step of the table."""
 
     @classmethod
     def from_fen(cls, fen: str, chess960: bool = False) -> ChessPosition:
@@ -70,7 +72,9 @@ class ChessPosition:
 
     def fen(self) -> str:
         """As python-chess writes it: en passant only where a capture is legal."""
-        return self.board.fen()
+        if not self._fen:
+            self._fen.append(self.board.fen())
+        return self._fen[0]
 
     def placement(self) -> str:
         """The first field of the FEN."""

@@ -8,7 +8,7 @@ drops out for less than half a second and comes back as it was.
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gateway.clock import Report
@@ -254,14 +254,14 @@ class History:
     def state(self) -> dict[str, Any]:
         """All of it as plain JSON values."""
         return {
-            "touches": [list(astuple(touch)) for touch in self.touches],
-            "returns": [list(astuple(back)) for back in self.returns],
-            "lifts": [list(astuple(lift)) for lift in self.lifts.values()],
+            "touches": [_values(touch) for touch in self.touches],
+            "returns": [_values(back) for back in self.returns],
+            "lifts": [_values(lift) for lift in self.lifts.values()],
             "presses": [
                 [p.side, p.at, p.ply, p.turn, p.before and _plain(p.before), _plain(p.after)] for p in self.presses
             ],
             "reports": [_plain(report) for report in self.reports],
-            "played": [list(astuple(ply)) for ply in self.played],
+            "played": [_values(ply) for ply in self.played],
             "silent": {square: list(said) for square, said in self.silent.items()},
             "lossy": self.lossy,
             "dropouts": dict(self.dropouts),
@@ -286,6 +286,11 @@ class History:
         self.lossy = state["lossy"]
         self.dropouts = dict(state["dropouts"])
         self.stopped_at, self.runs_since, self.link_up_at, self.game_at = state["times"]
+
+
+def _values(record: Touch | Return | Played) -> list[Any]:
+    """The values of a flat record; `dataclasses.astuple` would copy each."""
+    return [getattr(record, name) for name in record.__slots__]
 
 
 def _played(move: Move, at: float, arrived: float) -> Played:

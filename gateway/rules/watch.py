@@ -132,6 +132,7 @@ class Watch:
         self.history = History()
         self._rules = [make() for make in RULES]
         self._sequels = [make() for make in SEQUELS]
+        self._remembering = {type(rule).__name__: rule for rule in self._all() if isinstance(rule, Remembers)}
         self._cases: dict[Name, Case] = {}
         self._past: list[Past] = []
         self._recorded: Recorded | None = None
@@ -467,7 +468,7 @@ class Watch:
         """All of it as plain JSON values."""
         return {
             "history": self.history.state(),
-            "rules": {type(rule).__name__: rule.state() for rule in self._all() if isinstance(rule, Remembers)},
+            "rules": {name: rule.state() for name, rule in self._remembering.items()},
             "cases": [_plain_case(case) for case in self._cases.values()],
             "past": [asdict(past) for past in self._past],
             "ply": self._ply,
@@ -478,9 +479,9 @@ class Watch:
     def restore(self, state: Mapping[str, Any]) -> None:
         """Undo `state`."""
         self.history.restore(state["history"])
-        for rule in self._all():
-            if isinstance(rule, Remembers) and type(rule).__name__ in state["rules"]:
-                rule.restore(state["rules"][type(rule).__name__])
+        for name, rule in self._remembering.items():
+            if name in state["rules"]:
+                rule.restore(state["rules"][name])
         cases = [_case(plain) for plain in state["cases"]]
         self._cases = {case.name: case for case in cases}
         self._past = [Past(**{**plain, "name": _name(plain["name"])}) for plain in state["past"]]
