@@ -55,6 +55,8 @@ HASTE = 6.0
 """For each second by which a line undercuts it."""
 LANDED = 0.15
 """A piece that was put where it should not be: a hand that thinks twice, or a ply of which this reading knows nothing."""
+PUT_BACK = 0.3
+"""A piece that was only put back, on a board that cannot tell it from one that took it."""
 ECHO = 0.5
 """A report that says nothing new: the one before was lost, and rivals that knew better gain on the others."""
 BACK = 2
@@ -182,7 +184,7 @@ class Rivals:
         before = self.last_press.get(side, NEVER)
         for rival in self.beam:
             own = rival if mover(rival) == side else rival.parent
-            if own is None or own.parent is None or own.at <= before + SCAN_GRACE:
+            if own is None or own.parent is None or own.at <= before:
                 rival.cost += PRESS
         self.last_press[side] = at
         self._sort()
@@ -216,10 +218,15 @@ class Rivals:
         self.beam = [other for other in self.beam if other.ancestor(rival.depth).ply == rival.ply] or self.beam
 
     def landed(self, bit: int) -> None:
-        """A piece was put on a square: rivals in which it does not belong there are the less likely."""
+        """A piece was put on a square: rivals in which it does not belong there are the less likely.
+
+        Where the board cannot name it, so are those in which no ply has just ended there: they have it put back.
+        """
         for rival in self.beam:
             if rival.node.difference(self.board) >> bit & 1:
                 rival.cost += LANDED
+            elif not self.board.pieces_known and rival.ply is not None and arrival_bit(rival.ply) != bit:
+                rival.cost += PUT_BACK
         self._sort()
 
     def lifted(self, bit: int, at: float) -> None:
