@@ -17,6 +17,7 @@ from gateway.events import (
     ClockTimes,
     Command,
     FieldUpdate,
+    GameKind,
     LinkState,
     Move,
     Numbered,
@@ -67,8 +68,8 @@ class Scene:
         self.at = 0.0
         self._ids = 0
         self.observe(LinkState("board", True))
-        usual = "draughts" if game == "draughts" else "chess"
-        position = position_from_fen(usual, fen or START_FEN[usual])  # type: ignore[arg-type]
+        usual: GameKind = "draughts" if game == "draughts" else "chess"
+        position = position_from_fen(usual, fen or START_FEN[usual])
         self.pieces = dict(position.pieces())
         self.observe(BoardDump(dict(self.pieces)))
         if assign:

@@ -121,8 +121,8 @@ class TestTimesChanged:
 
     def test_a_period_is_innocent(self) -> None:
         """Added at the press of move 40, or when the first time is used up."""
-        start = {"moves_completed": {"white": 39, "black": 39}}
-        pressed = Scene(control="40/5400+30:1800+30", fen=MIDDLE, **start).ticking(0, 4, 100, 90, "white")
+        made = {"white": 39, "black": 39}
+        pressed = Scene(control="40/5400+30:1800+30", fen=MIDDLE, moves_completed=made).ticking(0, 4, 100, 90, "white")
         pressed.ply(4.5, "f1", "b5").clock(5, 100 - 5 + 30 + 1800, 90, "black").until(20)
         emptied = Scene(control="40/5400:1800", fen=MIDDLE, moves_completed={"white": 41, "black": 41})
         emptied.ticking(0, 3, 3, 90, "white").ticking(4, 9, 1799, 90, "white")

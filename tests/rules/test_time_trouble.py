@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from clocked import Scene
 
@@ -43,7 +45,7 @@ class TestTimeTrouble:
         assert 1 == len(scene.ticking(21, 40, 303, 508, "white").raised("time_trouble"))
 
 
-ANNOUNCED = {"guidelines_iii": True, "enable": ("quickplay_claim",)}
+ANNOUNCED: dict[str, Any] = {"guidelines_iii": True, "enable": ("quickplay_claim",)}
 
 
 class TestQuickplayClaim:
@@ -56,7 +58,7 @@ class TestQuickplayClaim:
         ("fide-rapid", "900d5", ANNOUNCED),
     ])  # fmt: skip
     def test_not_announced_blitz_increment_or_an_earlier_period_is_innocent(
-        self, regulations: str, control: str, rules: dict[str, object]
+        self, regulations: str, control: str, rules: dict[str, Any]
     ) -> None:
         assert [] == running(regulations, control, 121, **rules).raised("quickplay_claim")
 

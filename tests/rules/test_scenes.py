@@ -1,0 +1,17 @@
+"""Scenes of every kind, played by the real road: what is expected comes in time, and nothing else of weight."""
+
+from __future__ import annotations
+
+import pytest
+import scenes_clocks
+import scenes_moves
+import scenes_pieces
+from staged import Scene
+
+SCENES = [*scenes_moves.SCENES, *scenes_pieces.SCENES, *scenes_clocks.SCENES]
+
+
+@pytest.mark.parametrize("scene", SCENES, ids=[scene.name for scene in SCENES])
+def test_scene(scene: Scene) -> None:
+    """No fault is missed, and nobody is accused without one."""
+    assert [] == scene.faults()
