@@ -134,9 +134,9 @@ class Follow:
     def pressed(self, side: Side, at: float, readings: Readings | None) -> None:
         """`side` has pressed the clock."""
         self.rivals.advance(at)
-        self.rivals.pressed(side, at)
         if self.rivals.best.rate > 0:
             self.rivals.doubt()
+        self.rivals.pressed(side, at)
         self.presses.add(Press(side, at, readings))
 
     def lost(self, at: float) -> None:
