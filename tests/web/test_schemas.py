@@ -55,7 +55,7 @@ def converter() -> Any:
 
 @pytest.mark.parametrize("path", documents(), ids=str)
 def test_what_is_committed_is_up_to_date(path: Path) -> None:
-    """`python -m gateway.schemas` writes it again."""
+    """`.venv/bin/python scripts/docs` writes it again."""
     assert documents()[path] == (REPOSITORY / path).read_text(encoding="utf-8")
 
 
