@@ -57,13 +57,15 @@ async def measure(tables: int, seconds: float, pause_s: float, directory: Path) 
     """Play at so many tables for so long."""
     (directory / "broker").mkdir(parents=True)
     broker = Mosquitto(directory / "broker")
+    # As in the example that comes with the package.
+    broker.extra += "max_inflight_messages 100\n"
     broker.start()
     daemon = Process(directory, broker.port)
     boards = [Board(directory / f"board-{n}", seed=n, pause_s=pause_s) for n in range(1, tables + 1)]
     sent: dict[tuple[str, str], list[float]] = {}
     latencies: list[float] = []
     for number, board in enumerate(boards, 1):
-        board.poll_s = 0.01
+        board.poll_s = 0.02
         board.on_ply = lambda uci, at, table=str(number): sent.setdefault((table, uci), []).append(at)  # type: ignore[misc]
         board.start()
     daemon.configure({str(number): board.name for number, board in enumerate(boards, 1)})

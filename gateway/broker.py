@@ -47,6 +47,7 @@ persistence true
 persistence_location {directory}/
 autosave_interval 30
 max_queued_messages 100000
+max_inflight_messages 100
 log_dest stderr
 log_type error
 log_type warning

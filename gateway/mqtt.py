@@ -46,6 +46,8 @@ BOUND_S = 600.0
 READ_AGAIN_S = 2.0
 OVERDUE_S = 0.5
 """How long retained state lets events go first."""
+FROM_BEFORE = 0.0
+"""Since when state is not at the broker that a new connection begins with: all of it goes before any event."""
 COMMAND_BYTES = 64 * 1024
 COMMANDS_PER_S = 5.0
 COMMANDS_BURST = 20.0
@@ -124,6 +126,8 @@ class Connection:
         """Set when nothing is in flight and nothing could be offered."""
         self._said: set[str] = set()
         self._suspicion = False
+        self._event_next = False
+        """An event goes before the next state, though that is overdue."""
         self._bound: int | None = None
         """Bytes of a packet, learned from what the broker has cut a connection for."""
         self._bound_until = 0.0
@@ -304,7 +308,7 @@ class Connection:
             await asyncio.wait([gone], timeout=SUSPICION_S)
         if code is None or gone.done():
             raise aiomqtt.MqttError(await client.lost())
-        self._dirty = dict.fromkeys(self._retained, 0.0)
+        self._dirty = dict.fromkeys(self._retained, FROM_BEFORE)
         self._client = client
         self._say_connected(code)
 
@@ -356,11 +360,17 @@ class Connection:
             self._settled.set()
 
     def _offer_one(self, client: ConfirmingClient, now: float) -> bool:
+        since = next(iter(self._dirty.values()), now)
         if self._replies:
             self._offer_reply(client)
-        elif self._dirty and now - next(iter(self._dirty.values())) > OVERDUE_S:
+        elif since == FROM_BEFORE:
+            self._offer_retained(client)
+        elif now - since > OVERDUE_S and not self._event_next:
+            # By turns: in a hall that is busy all the time some state is always overdue.
+            self._event_next = True
             self._offer_retained(client)
         elif (entry := self._outbox.next(now)) is not None:
+            self._event_next = False
             client.offer(Message(entry.topic, entry.payload, False), lambda code: self._event_answered(entry, code))
         elif self._dirty:
             self._offer_retained(client)

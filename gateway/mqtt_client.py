@@ -22,8 +22,8 @@ from paho.mqtt.reasoncodes import ReasonCode
 from gateway.config import MqttConfig
 from gateway.publish import Message
 
-WINDOW = 20
-"""Publications without an answer: what Mosquitto announces as its Receive Maximum."""
+WINDOW = 100
+"""Publications without an answer, where the broker takes so many; Mosquitto's own default is 20."""
 REFUSED = 0x80
 TOO_LARGE = 0x95
 CHOKED = (0x82, TOO_LARGE)
@@ -48,7 +48,7 @@ class ConfirmingClient(aiomqtt.Client):
     """One connection; of no use after it has ended."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, logger=_paho_log, **kwargs)
+        super().__init__(*args, logger=_paho_log, max_inflight_messages=WINDOW, **kwargs)
         self._answers: dict[int, Answered] = {}
         self._sizes: dict[int, int] = {}
         self._choked = False

@@ -166,6 +166,32 @@ async def test_a_slow_broker(mosquitto: Mosquitto, tmp_path: Path) -> None:
     assert topics.index(STATUS) < topics.index("hall/table/1/position") < topics.index("hall/table/1/event/move")
 
 
+async def test_events_are_not_starved_by_state_that_changes_all_the_time(mosquitto: Mosquitto, tmp_path: Path) -> None:
+    """More state than the broker takes, always overdue: each event still goes within the second."""
+    async with (
+        proxy(mosquitto.port) as way,
+        subscribed(mosquitto.port, "hall/table/2/#") as subscriber,
+        gateway(tmp_path, way.port) as gate,
+    ):
+        gate.connection.serve(["1", "2"])
+        await until(lambda: gate.connection.connected)
+        way.rate = 60_000
+
+        async def change() -> None:
+            while True:
+                gate.connection.retain(
+                    [Message(f"hall/table/1/{topic}", os.urandom(500), True) for topic in range(200)]
+                )
+                await asyncio.sleep(0.1)
+
+        changing = asyncio.create_task(change())
+        await asyncio.sleep(1.5)
+        took = await delays(gate, subscriber, 1, 8)
+        changing.cancel()
+
+    assert max(took) < 2
+
+
 QUOTA_EXCEEDED = 0x97
 
 
