@@ -187,11 +187,16 @@ class Acts:
             # What the opponent does from here on is no matter of this turn.
             self._clean = press.at, base
             return
-        if hand_full(turn) or _touched_again(seen, press, self._explain(turn)):
+        fault = self._explain(turn)
+        again = _touched_again(seen, press, fault)
+        if hand_full(turn) or again:
             # What he had in the hand when he pressed may have come down since, and what he had left may be put right.
             later = [touch.at for touch in seen.history.touched_since(press.at) if touch.now is not None]
-            turn, since = replace(now, stands={**stands, **_lifted_since(seen, press, now)}), max([since, *later])
-        fault = self._explain(turn)
+            turn, since = (
+                replace(now, stands={**stands, **_lifted_since(seen, press, now)}),
+                max([since, *later, *again]),
+            )
+            fault = self._explain(turn)
         if fault is not None and fault.kind in OF_THE_BOARD:
             # One piece carried against the rules is likelier than a lost report and a piece that is gone besides.
             plain = self._explain(replace(turn, stands=_left_at(seen, press, seen.pieces)))
@@ -337,11 +342,11 @@ def _left_at(seen: Situation, press: Press, stands: Mapping[Square, Piece]) -> d
     return left
 
 
-def _touched_again(seen: Situation, press: Press, fault: Fault | None) -> bool:
-    """Whether the squares of a fault have changed since the press."""
-    return fault is not None and any(
-        touch.at > press.at and touch.square in fault.squares for touch in seen.history.touched_since(press.at)
-    )
+def _touched_again(seen: Situation, press: Press, fault: Fault | None) -> list[float]:
+    """When squares of a fault have changed since the press."""
+    if fault is None:
+        return []
+    return [t.at for t in seen.history.touched_since(press.at) if t.at > press.at and t.square in fault.squares]
 
 
 def _lifted_since(seen: Situation, press: Press, turn: Turn) -> dict[Square, Piece]:

@@ -350,7 +350,7 @@ def _taken_back(seen: Situation, game: Game) -> _Back | None:
     """The last move, if the board now shows the position before it and it had been released or pressed on."""
     for played in reversed(seen.history.played):
         base = played.ply - 1
-        if not base <= game.record.ply <= played.ply or not played.legal:
+        if not base <= game.record.ply <= played.ply or not played.legal or _blamed(seen, played):
             continue
         if seen.apart_from(base):
             return None
@@ -360,6 +360,11 @@ def _taken_back(seen: Situation, game: Game) -> _Back | None:
             return None
         return _released(seen, played, lifted, seen.board.last_change)
     return None
+
+
+def _blamed(seen: Situation, played: Played) -> bool:
+    """Whether something was wrong with the turn: then to take it back is right."""
+    return any(told.side == played.side and told.key.startswith(f"{played.ply}@") for told in seen.told)
 
 
 def _released(seen: Situation, played: Played, lifted: float, back: float) -> _Back | None:

@@ -301,6 +301,7 @@ SCENES = [
         "",
         "promotion_piece_wrong",
         fen="7k/4P3/8/8/8/8/8/K7 w - - 0 1",
+        quiet=("dead_position",),
     ),
     Scene(
         "promotion: late press then queen",
