@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import chess
 
 from gateway.events import Side
-from gateway.reconstruct.node import HIDDEN, PLY, SCAN_GRACE, Extension, Node, since_mask
+from gateway.reconstruct.node import HIDDEN, PLY, SCAN_GRACE, Extension, Node, blind, since_mask
 from gateway.reconstruct.observed import Observed, bits
 from gateway.record import carried
 
@@ -15,8 +15,6 @@ _KINGS = chess.KING - 1
 _PAWNS = chess.PAWN - 1
 _ROOKS = chess.ROOK - 1
 _LAST_RANKS = chess.BB_RANK_1 | chess.BB_RANK_8
-BLIND = 1.0
-"""A ply of which only the departure was reported."""
 UNLIFTED = 0.3
 """A capture on an occupancy board whose victim made room too fast to be seen."""
 MISREAD = 0.7
@@ -163,7 +161,9 @@ class ChessNode(Node):
                 if at >= after:
                     yield Extension(move, at, PLY + MISREAD)
             elif not bit & seen:
-                cost = UNLIFTED if not board.pieces_known and bit & self.other & board.occupied else BLIND
+                cost = blind(board, move.from_square, move.to_square)
+                if not board.pieces_known and bit & self.other & board.occupied:
+                    cost = UNLIFTED
                 yield Extension(move, max(board.changed_at[move.from_square], since), PLY + cost)
 
     # --- what is left to see ------------------------------------------------------------------------------------

@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gateway.draughts import BIT, Ply, Position
-from gateway.reconstruct.node import PLY, SCAN_GRACE, Extension, Node, since_mask
+from gateway.reconstruct.node import PLY, SCAN_GRACE, Extension, Node, blind, since_mask
 from gateway.reconstruct.observed import Observed, bits
 
-BLIND = 1.0
 HIDDEN = 0.2
 _MEN = {"white": 0, "black": 2}
 _INDEX = {bit.bit_length() - 1: square for square, bit in enumerate(BIT) if bit}
@@ -106,7 +105,9 @@ class DraughtsNode(Node):
             return
         for ply in self.legal:
             if BIT[ply.departure] & gone and not BIT[ply.arrival] & board.occupied:
-                yield Extension(ply, max(board.changed_at[BIT[ply.departure].bit_length() - 1], since), PLY + BLIND)
+                departure, arrival = BIT[ply.departure].bit_length() - 1, BIT[ply.arrival].bit_length() - 1
+                cost = PLY + blind(board, departure, arrival)
+                yield Extension(ply, max(board.changed_at[departure], since), cost)
 
     # --- what is left to see ------------------------------------------------------------------------------------
 

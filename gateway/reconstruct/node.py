@@ -47,11 +47,20 @@ PLY = 0.12
 """No ply is invented: each costs a little."""
 HIDDEN = 0.2
 """A ply that no scan saw costs somewhat more."""
+BLIND = 1.0
+"""A ply of which only the departure was reported."""
+LEFT_AGAIN = 0.3
+"""The same if something has been lifted since from where it ended."""
 
 
 def since_mask(times: Sequence[float], mask: int, after: float) -> int:
     """The squares of `mask` whose time is `after` or later."""
     return sum(1 << bit for bit in bits(mask) if times[bit] >= after)
+
+
+def blind(board: Observed, departure: int, arrival: int) -> float:
+    """What it costs to believe in a ply between these squares (numbers of bits) whose arrival was not reported."""
+    return LEFT_AGAIN if board.lifted_at[arrival] > board.changed_at[departure] else BLIND
 
 
 class Node:

@@ -54,7 +54,7 @@ PACE = 0.35
 HASTE = 6.0
 """For each second by which a line undercuts it."""
 LANDED = 0.15
-"""A piece that was put where it should not be: a hand that thinks twice, or a ply of which this reading knows nothing."""
+"""A piece that was put where it should not be: a hand thinks twice, or this reading knows nothing of a ply."""
 PUT_BACK = 0.3
 """A piece that was only put back, on a board that cannot tell it from one that took it."""
 ECHO = 0.5
