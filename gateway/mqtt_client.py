@@ -73,10 +73,11 @@ class ConfirmingClient(aiomqtt.Client):
         self._sizes[info.mid] = size
 
     async def confirm(self, message: Message) -> int | None:
-        """Publish and wait for the answer."""
+        """Publish and wait for the answer; None if the connection is lost before."""
         answer: asyncio.Future[int | None] = self._loop.create_future()
         self.offer(message, lambda code: None if answer.done() else answer.set_result(code))
-        return await answer
+        await asyncio.wait([answer, self._disconnected], return_when=asyncio.FIRST_COMPLETED)
+        return answer.result() if answer.done() else None
 
     async def lost(self) -> str:
         """Wait until the connection is gone; return why."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 PUBLISH, PUBACK = 0x30, 0x40
 CHUNK = 512
@@ -18,8 +18,17 @@ class Way:
     port: int = 0
     rate: float | None = None
     """Bytes a second towards the broker; None: as fast as it goes."""
+    swallow: Callable[[str], bool] = lambda topic: False
+    """Given a topic of a publication: whether it gets lost on the way."""
+    swallowed: int = 0
     refuse: Callable[[str], int | None] = lambda topic: None
     """Given a topic of a publication: the code that it is answered with in the broker's place, or None."""
+    writers: list[asyncio.StreamWriter] = field(default_factory=list)
+
+    def cut(self) -> None:
+        """End all connections at once."""
+        for writer in self.writers:
+            writer.transport.abort()
 
 
 @contextlib.asynccontextmanager
@@ -30,6 +39,9 @@ async def proxy(broker: int) -> AsyncIterator[Way]:
     async def there(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, back: asyncio.StreamWriter) -> None:
         while True:
             packet, topic, identifier = await _packet(reader)
+            if topic is not None and way.swallow(topic):
+                way.swallowed += 1
+                continue
             code = None if topic is None else way.refuse(topic)
             if code is not None:
                 back.write(bytes((PUBACK, 3)) + identifier + bytes((code,)))
@@ -48,6 +60,7 @@ async def proxy(broker: int) -> AsyncIterator[Way]:
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with contextlib.suppress(OSError, asyncio.IncompleteReadError):
             far_reader, far_writer = await asyncio.open_connection("127.0.0.1", broker)
+            way.writers += [writer, far_writer]
             ways = [there(reader, far_writer, writer), back(far_reader, writer)]
             _, running = await asyncio.wait(map(asyncio.ensure_future, ways), return_when=asyncio.FIRST_COMPLETED)
             for task in running:

@@ -192,6 +192,16 @@ async def test_events_are_not_starved_by_state_that_changes_all_the_time(mosquit
     assert max(took) < 2
 
 
+async def test_a_connection_that_is_lost_before_its_first_answer(mosquitto: Mosquitto, tmp_path: Path) -> None:
+    """The broker is killed when it has taken our status and not said so: the gateway comes back by itself."""
+    async with proxy(mosquitto.port) as way, gateway(tmp_path, way.port) as gate:
+        way.swallow = lambda topic: topic == STATUS
+        await until(lambda: way.swallowed)
+        way.swallow = lambda topic: False
+        way.cut()
+        await until(lambda: gate.connection.connected)
+
+
 QUOTA_EXCEEDED = 0x97
 
 
