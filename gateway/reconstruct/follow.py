@@ -326,7 +326,7 @@ class Follow:
             if rival is best and rival.legal and parent.node.farther(rival.ply):
                 yield rival.at + SLIDE_HOLD
         if rival.source == "inferred" and self._tied(rival, GUESS):
-            yield self.board.last_change + GUESS_HOLD
+            yield rival.at + GUESS_HOLD
         if rival is best and rival.hidden:
             yield FOREVER
         if rival is best and self._tied(rival, TIE):
