@@ -395,6 +395,10 @@ def _doubted(seen: Situation, fault: Fault, turn: Turn) -> bool:
     a ply was recognised and is no longer believed, the board has not told all that was done there.
     """
     turns = [turn, replace(turn, before=seen.record.position)]
+    press = seen.history.last_press()
+    if not seen.board.pieces_known and press is not None and seen.board.last_change <= press.at:
+        # Nothing tells whose piece it is: but before the press hardly the opponent's.
+        turns = [turn]
     if fault.kind == "extra_piece" and any(
         square == next(iter(change), None) or _on_the_way(seen, each.stands.get(square), square, change)
         for each in turns
@@ -462,8 +466,8 @@ def _entry(
         # What stands is legal after all: the record has yet to see it.
         return
     if fault.kind == "displaced_piece":
-        move = entry.move.notation
-        fault = Fault("illegal_move", turn.side, {"move": move}, (played.origin, played.target), {"move": move})
+        shown, squares = f"{played.origin}-{played.target}", (played.origin, played.target)
+        fault = Fault("illegal_move", turn.side, {"move": shown}, squares, {"move": entry.move.notation})
     since, wait = (press.at, None) if press else (played.arrived, 0.0)
     yield _finding(seen, game, fault, turn, since, key, base, wait=wait, press=press)
     yield from _both_kings(seen, game, fault, turn, since, base)

@@ -32,7 +32,7 @@ BY_RULE = frozenset(
 )
 """With one of these told, the draw needs no agreement."""
 MOVES = 40
-"""FMJD III 5.3."""
+"""FMJD III 5.3, where the event has no number of its own (`minimum_moves`)."""
 PIECES = 10
 """FMJD VI 5."""
 
@@ -77,8 +77,9 @@ class DrawAgreed:
         said = seen.config.rules.scores_kept
         scores_kept = seen.in_force == "fmjd-standard" if said is None else said
         if scores_kept:
-            if fewest < MOVES:
-                facts = {"count": fewest}
+            demanded = seen.config.rules.minimum_moves or MOVES
+            if fewest < demanded:
+                facts = {"count": fewest, "demanded": demanded}
                 yield Finding("draw_offer_before_move_40", self._agreed, facts=facts, evidence=evidence)
         elif seen.in_force in ("fmjd-rapid", "fmjd-blitz"):
             white = (position.white_men | position.white_kings).bit_count()

@@ -14,7 +14,7 @@ from gateway.catalogue import Fact
 from gateway.events import Piece, Side, Square
 from gateway.record import ChessPosition
 from gateway.rules.moves import castled
-from gateway.rules.turn import Fault, Turn, chess_change, written
+from gateway.rules.turn import Fault, Turn, chess_change, hyphened, written
 
 CENTRE = frozenset({"d4", "e4", "d5", "e5"})
 
@@ -122,7 +122,7 @@ def king_left_in_check(turn: Turn) -> Fault | None:
         if king is None:
             continue
         checkers = [chess.square_name(square) for square in after.attackers(not board.turn, king)]
-        facts = {"square": chess.square_name(king), "move": board.uci(move)}
+        facts = {"square": chess.square_name(king), "move": hyphened(board.uci(move))}
         return Fault(
             "king_left_in_check",
             turn.side,
@@ -149,7 +149,7 @@ def castled_into_check(turn: Turn) -> Fault | None:
         return None
     square = chess.square_name(king)
     move = "e" + square[1] + square
-    facts = {"square": square, "move": move}
+    facts = {"square": square, "move": hyphened(move)}
     return Fault("king_left_in_check", turn.side, facts, (square, *checkers), {"move": move, "checking": checkers})
 
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from gateway.events import Piece, Side, Square
 from gateway.record import ChessPosition
-from gateway.rules.turn import Fault, Turn, written_of_other
+from gateway.rules.turn import Fault, Turn, hyphened, written_of_other
 
 
 def moved_out_of_turn(turn: Turn) -> Fault | None:
@@ -65,13 +65,14 @@ def illegal_move(turn: Turn) -> Fault | None:
         king = "e1g1" if turn.side == "white" else "e8g8"
         if "g" + king[1] not in turn.come:
             king = king.replace("g", "c")
-        return Fault("illegal_move", turn.side, {"move": king}, tuple(turn.differing), {"move": king})
+        return Fault("illegal_move", turn.side, {"move": hyphened(king)}, tuple(turn.differing), {"move": king})
     carried = _carried(turn, turn.side, promoting=True) or _as_if_passing(turn)
     if carried is None or len(carried) != 1:
         return None
     origin, target = carried[0]
-    move = f"{origin}-{target}" if turn.draughts else origin + target
-    return Fault("illegal_move", turn.side, {"move": move}, (origin, target), {"move": move})
+    shown = f"{origin}-{target}"
+    move = shown if turn.draughts else origin + target
+    return Fault("illegal_move", turn.side, {"move": shown}, (origin, target), {"move": move})
 
 
 def opponent_piece_moved(turn: Turn) -> Fault | None:

@@ -227,6 +227,11 @@ def written(before: GamePosition, notation: str) -> str:
     return notate(before, notation).notation if isinstance(before, ChessPosition) else notation
 
 
+def hyphened(uci: str) -> str:
+    """A ply that has no SAN, as a person writes it: `e2-e4`, `e7-e8=Q`."""
+    return f"{uci[:2]}-{uci[2:4]}" + (f"={uci[4].upper()}" if uci[4:] else "")
+
+
 def written_of_other(before: GamePosition, notation: str) -> str:
     """A ply of the side that is not to move, as the record would write it."""
     return written(_passed(before), notation)
