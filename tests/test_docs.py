@@ -143,6 +143,13 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert heading in map(anchor, headings), f"{named(page)}: {target}"
 
 
+def test_every_picture_is_shown() -> None:
+    """None is kept that no page shows."""
+    shown = set(re.findall(r"pictures/([a-z-]+\.png)", "".join(page.read_text() for page in PAGES)))
+
+    assert shown == {path.name for path in (ROOT / "docs" / "pictures").iterdir()}
+
+
 def test_every_page_is_found_from_the_first() -> None:
     """Whoever starts at the index comes to every page."""
     found, todo = set(), [ROOT / "docs" / "index.md"]

@@ -99,15 +99,12 @@ def sheet(page: Any) -> None:
 
 PICTURES: dict[str, tuple[str, dict[str, int], str, Callable[[Any], None] | None]] = {
     "phone-alerts": ("#/alerts", PHONE, "dark", None),
-    "phone-alerts-light": ("#/alerts", PHONE, "light", None),
     "phone-hall": ("#/hall", PHONE, "dark", None),
     "phone-table": ("#/t/12", PHONE, "dark", None),
     "phone-differs": ("#/t/22", PHONE, "dark", None),
     "phone-ruling": ("#/t/12", PHONE, "dark", sheet),
     "phone-tech": ("#/tech", PHONE, "dark", None),
     "wall": ("#/hall", WALL, "dark", None),
-    "wall-light": ("#/hall", WALL, "light", None),
-    "wall-table": ("#/t/22", WALL, "dark", None),
     "wall-draughts": ("#/t/40", WALL, "light", None),
     "spectators": ("#/public", WALL, "dark", None),
 }

@@ -1,10 +1,13 @@
 // For the technician: the worst first, in plain reasons. Before a round: how many are ready, and which are not.
 
 import { html, nothing, render } from '../vendor/lit-html/lit-html.js';
-import { trouble } from './words.js';
+import { SIGNS, trouble } from './words.js';
 
 /** A piece in the air is no difference. */
 const SETTLED = 10_000;
+
+/** The sign of how bad it is. */
+const mark = (weight) => (weight > 1 ? SIGNS.gone : weight ? SIGNS.notice : '✓');
 
 export class TechView {
   static place = 'tech';
@@ -20,9 +23,9 @@ export class TechView {
     const { t } = words;
     const rows = hall.sorted().map((table) => this.#judge(table, look.at));
     const ready = rows.filter((row) => !row.weight);
-    const missing = rows.filter((row) => row.weight > 1).map((row) => row.table.id);
+    const missing = rows.filter((row) => row.weight).sort((a, b) => b.weight - a.weight);
     render(
-      html`<h1>${t('tech.ready', { count: ready.length, total: rows.length })}${missing.length ? html` <small>✕ ${missing.join(', ')}</small>` : nothing}</h1>
+      html`<h1>${t('tech.ready', { count: ready.length, total: rows.length })}${missing.map(({ table, weight }) => html` <small>${mark(weight)}${table.id}</small>`)}</h1>
         ${this.#gateways(look.at)}
         <ul class="techs">${rows.sort((a, b) => b.weight - a.weight).map((row) => this.#row(row, look.at))}</ul>`,
       this.place,
@@ -76,7 +79,7 @@ export class TechView {
       ['lies', table.value('position')?.orientation && t(`value.${table.value('position').orientation}`)],
     ].filter(([, value]) => value);
     return html`<li class=${weight > 1 ? 'gone' : weight ? 'notice' : ''}><a href="#/t/${table.id}"><span class="number">${table.id}</span>
-      <span class="judged">${weight > 1 ? '✕' : weight ? '●' : '✓'} ${reasons.join('; ') || t('tech.ok')}</span></a>
+      <span class="judged">${mark(weight)} ${reasons.join('; ') || t('tech.ok')}</span></a>
       <span class="facts">${facts.map(([name, value]) => html`<span><small>${t(`tech.${name}`)}</small> ${value}</span>`)}</span></li>`;
   }
 }
