@@ -31,6 +31,10 @@ PROGRAMS = {
 }  # fmt: skip
 """What a Debian machine has, or the pages say how to get."""
 
+CAPTURE = (
+    '{"capture":1,"started":"2026-05-01T10:00:00.000Z","gateway":"g","table":{"id":"1","board":{"driver":"generic"}}}\n'
+    '{"t":0.0,"link":"board","state":"up"}\n'
+)
 TABLE = '[[table]]\nid = "1"\n[table.board]\ndriver = "generic"\nport = "/dev/x"\n'
 
 
@@ -96,6 +100,52 @@ def test_commands_exist(page: Path, text: str) -> None:
         for word in words:
             if word.startswith(("systemd/", "scripts/")):
                 assert (ROOT / word).exists(), word
+
+
+def moved(word: str, root: Path) -> str:
+    """A path of the machine as one below `root`; what is in the repository stays."""
+    return f"{root}{word}" if word.startswith(("/etc/", "/srv/", "/usr/", "/var/", "/opt/")) else word
+
+
+def runnable(words: list[str], root: Path) -> list[str] | None:
+    """What of a command ends by itself and needs no board, broker or service; with what it reads put below `root`."""
+    name, rest = words[0], [moved(word, root) for word in words[1:]]
+    if name == "install":
+        for option in ("-o", "-g"):
+            if option in rest:
+                del rest[rest.index(option) : rest.index(option) + 2]
+        here = [word for word in rest[:-1] if word.startswith("systemd/")]
+        if not here:
+            return None
+        if rest[-1].endswith("/"):
+            Path(rest[-1]).mkdir(parents=True, exist_ok=True)
+        Path(rest[-1]).parent.mkdir(parents=True, exist_ok=True)
+        return [name, *rest]
+    if name != "board-gateway" or not {rest[0], *rest} & {"check-config", "--check", "--export", "replay", "--help"}:
+        return None
+    if "--help" not in rest:
+        if "-c" not in rest and rest[0] in ("check-config", "web", "feed"):
+            rest += ["-c", f"{root}/config.toml"]
+        for at, word in enumerate(rest):
+            if word == "-c":
+                rest[at + 1] = str(root / rest[at + 1])
+                Path(rest[at + 1]).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(ROOT / "systemd" / ("feed.toml" if rest[0] == "feed" else "config.toml"), rest[at + 1])
+            elif word.endswith(".capture.jsonl"):
+                rest[at] = str(root / word)
+                Path(rest[at]).write_text(CAPTURE)
+    return [sys.executable, "-m", "gateway", *rest]
+
+
+@pytest.mark.parametrize(("page", "text"), list(blocks("sh", "bash", "shell")))
+def test_commands_run(page: Path, text: str, tmp_path: Path) -> None:
+    """What ends by itself is run, with the machine's folders below another root."""
+    for words in commands(text):
+        command = runnable(words, tmp_path)
+        if command is not None:
+            done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+
+            assert (0, "") == (done.returncode, done.stderr), words
 
 
 @pytest.mark.parametrize(("page", "text"), list(blocks("toml")))
