@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import re
 import signal
 import socket
 import ssl
 import subprocess
+import sys
 import urllib.error
 import urllib.request
 from collections.abc import AsyncIterator, Iterator
@@ -19,6 +22,9 @@ import pytest
 import pytest_asyncio
 from brokers import Mosquitto, free_port, subscribed, until
 from hall import Board, Process
+
+from gateway.config import load
+from gateway.registry import DRIVERS
 
 EMBEDDED = """
 [gateway]
@@ -150,3 +156,59 @@ async def test_with_tls_the_private_broker_has_it_too(
         message = await asyncio.wait_for(anext(aiter(page.messages)), 10)
 
     assert "online" == json.loads(message.payload)["state"]
+
+
+# --- the page without boards ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def hall(tmp_path: Path) -> Path:
+    """A configuration that serves the page."""
+    path = tmp_path / "hall.toml"
+    path.write_text(
+        f'[mqtt]\nroot = "zaal"\n[web]\nlisten = "127.0.0.1:{free_port()}"\nbroker_url = "wss://broker.hall.lan:9001"\n'
+        'languages = ["nl", "en"]\n[[table]]\nid = "1"\n[table.board]\ndriver = "generic"\nport = "/dev/x"\n'
+    )
+    return path
+
+
+def board_gateway(*words: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "gateway", *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+
+
+async def test_web_serves_until_it_is_told_to_stop(hall: Path) -> None:
+    """On a machine that has no boards: the hall's root, broker and languages are those of the file."""
+    address = load(hall, DRIVERS).web
+    assert address is not None
+    process = await asyncio.create_subprocess_exec(sys.executable, "-m", "gateway", "web", "-c", str(hall))
+    try:
+        settings = await served(f"http://{address.listen}")
+    finally:
+        process.terminate()
+
+    assert 0 == await asyncio.wait_for(process.wait(), 10)
+    assert ["zaal", "wss://broker.hall.lan:9001", ["nl", "en"]] == [
+        settings[key] for key in ("root", "broker_url", "languages")
+    ]
+
+
+def test_web_writes_the_folder_for_another_server(hall: Path, tmp_path: Path) -> None:
+    """The page's files with the hall's settings, into a folder that need not be there."""
+    done = board_gateway("web", "-c", hall, "--export", tmp_path / "srv" / "page")
+    exported = tmp_path / "srv" / "page"
+
+    assert (os.EX_OK, "") == (done.returncode, done.stderr)
+    assert "the page looks for the broker at wss://broker.hall.lan:9001" in done.stdout
+    assert "zaal" == json.loads((exported / "hall.json").read_text())["root"]
+    assert (exported / "vendor" / "mqtt.esm.js").exists()
+
+
+def test_web_without_its_section_says_so(hall: Path) -> None:
+    """There is nothing to serve, but something to write."""
+    hall.write_text(re.sub(r"(?s)\[web\].*?(?=\[\[table)", "", hall.read_text()))
+    done = board_gateway("web", "-c", hall)
+
+    assert os.EX_USAGE == done.returncode
+    assert "without [web] there is nothing to serve" in done.stderr
+    assert os.EX_OK == board_gateway("web", "-c", hall, "--export", hall.parent / "page").returncode
