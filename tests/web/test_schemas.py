@@ -5,19 +5,29 @@ from __future__ import annotations
 import importlib.util
 import io
 import json
+import signal
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import jsonschema
 import pytest
+from brokers import Mosquitto, subscribed
+from hall import Board as GenericBoard
+from hall import Process
 from playing import simulated_seat
 
 from gateway import capture, health, replay
 from gateway.arbiter import COMMANDS
+from gateway.config import BoardConfig, TableConfig
+from gateway.demo.scripts import TABLES, DemoTable
 from gateway.registry import DRIVERS
 from gateway.schemas import REPOSITORY, asyncapi, documents, name_of, schemas
+from gateway.simulate.captures import entries
+from gateway.simulate.clock import ClockModel
+from gateway.simulate.device import CLASSIC, Board, drawn_board
 
 RULES = REPOSITORY.parent / "shared" / "rules"
 CASES: list[dict[str, Any]] = []
@@ -83,6 +93,51 @@ def test_games_publish_what_is_written_down(number: int) -> None:
     outcomes = [outcome for entry in seat.lines[:2500] for outcome in player.play(entry)]
 
     assert [] == faults(replay.lines(outcomes, replay.Form()))
+
+
+@pytest.mark.parametrize("table", TABLES, ids=lambda table: str(table.id))
+def test_the_demo_publishes_what_is_written_down(table: DemoTable) -> None:
+    """Every message of one performance at each of its tables."""
+    rng = Random(1)
+    performance = table.play(rng)
+    trace = Board(drawn_board(CLASSIC, rng), performance, table.game, rng).trace(
+        ClockModel(table.base, table.increment, credited_at_start=True)
+    )
+    config = TableConfig(
+        table.id, table.game, BoardConfig("dgt"), regulations=table.regulations, time_control=table.time_control
+    )
+    player = replay.Player(capture.CaptureHeader(0.0, "demo", config))
+    outcomes = [outcome for entry in entries(config, trace) for outcome in player.play(entry)]
+
+    assert len(outcomes) > 50
+    assert [] == faults(replay.lines(outcomes, replay.Form()))
+
+
+async def test_a_gateway_publishes_what_is_written_down(mosquitto: Mosquitto, tmp_path: Path) -> None:
+    """The real daemon with a board that is played on: all that a subscriber of the whole hall receives."""
+    board, daemon = GenericBoard(tmp_path / "board"), Process(tmp_path, mosquitto.port)
+    daemon.configure({"1": board.name})
+    board.start()
+    board.playing = True
+    async with subscribed(mosquitto.port) as hall:
+        daemon.start()
+        try:
+            await hall.until(lambda s: len(s.payloads("hall/table/1/event/move")) > 8, 40)
+            daemon.signal(signal.SIGTERM)
+            await hall.until(lambda s: s.payloads("hall/gateway/g/status")[-1]["state"] == "offline", 20)
+        finally:
+            daemon.kill()
+            await board.stop()
+        heard = [
+            json.dumps({"topic": str(message.topic), "payload": json.loads(message.payload)}).encode()
+            for message in hall.messages
+            if message.payload and not str(message.topic).endswith("/pgn")
+        ]
+
+    assert {"status", "health", "link", "position", "game", "clock", "alerts", "board"} <= {
+        json.loads(line)["topic"].split("/")[-1] for line in heard
+    }
+    assert [] == faults(heard)
 
 
 def test_health_is_as_it_is_written_down() -> None:
