@@ -80,6 +80,10 @@ class GameOver:
             if game.phase == "play":
                 self._stands = None
             return
+        if seen.differing and game.phase == "play" and not last.confirmed:
+            # It is being put elsewhere, or back.
+            self._stands = None
+            return
         if self._stands is None or self._stands[0] != last.ply:
             self._stands = None
             if not seen.differing:

@@ -63,10 +63,11 @@ class Scene:
     rules: Mapping[str, Any] = field(default_factory=dict)
     quiet: tuple[str, ...] = ()
     """Kinds that are not judged."""
+    chess960: bool = False
 
     @property
     def game(self) -> str:
-        return "draughts" if ":" in self.fen else "chess"
+        return "draughts" if ":" in self.fen else "chess960" if self.chess960 else "chess"
 
     def faults(self) -> list[str]:
         """Play it; what is missing, too much, or at the wrong time."""
@@ -127,7 +128,7 @@ class _Capture:
         scene = self.scene
         self.lines.append({"t": 0.0, "link": "board", "state": "up"})
         self._say(0.0, f"hello case senses={scene.senses}")
-        placement = scene.fen.split()[0] if scene.game == "chess" else scene.fen.partition(":")[2]
+        placement = scene.fen.partition(":")[2] if scene.game == "draughts" else scene.fen.split()[0]
         self._say(0.0, "position " + self._seen(placement))
         if scene.assign:
             self._command(0.001, "assign", **scene.assign)
@@ -139,7 +140,7 @@ class _Capture:
     def _seen(self, placement: str) -> str:
         if self.scene.senses == "pieces":
             return placement
-        if self.scene.game == "chess":
+        if self.scene.game != "draughts":
             return "".join("?" if letter.isalpha() else letter for letter in placement)
         squares = sorted(int(item.lstrip("WBK")) for part in placement.split(":") for item in part.split(","))
         return "?" + ",".join(map(str, squares))

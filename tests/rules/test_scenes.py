@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 import scenes_clocks
+import scenes_more
 import scenes_moves
 import scenes_pieces
 from staged import Scene
 
-SCENES = [*scenes_moves.SCENES, *scenes_pieces.SCENES, *scenes_clocks.SCENES]
+SCENES = [*scenes_moves.SCENES, *scenes_pieces.SCENES, *scenes_clocks.SCENES, *scenes_more.SCENES]
 
 
 @pytest.mark.parametrize("scene", SCENES, ids=[scene.name for scene in SCENES])
