@@ -93,7 +93,7 @@ async def outage(tables: int, seconds: float, pause_s: float, directory: Path) -
         joined = time.monotonic()
 
         def heard(message: aiomqtt.Message) -> None:
-            if "/event/move" not in str(message.topic):
+            if not str(message.topic).endswith("/event/move"):
                 return
             event = json.loads(message.payload)
             at = sent.get((event["table"], f"{event['ply']} {event['uci']}"))

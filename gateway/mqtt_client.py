@@ -76,7 +76,8 @@ class ConfirmingClient(aiomqtt.Client):
         """Publish and wait for the answer; None if the connection is lost before."""
         answer: asyncio.Future[int | None] = self._loop.create_future()
         self.offer(message, lambda code: None if answer.done() else answer.set_result(code))
-        await asyncio.wait([answer, self._disconnected], return_when=asyncio.FIRST_COMPLETED)
+        either: list[asyncio.Future[Any]] = [answer, self._disconnected]
+        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
         return answer.result() if answer.done() else None
 
     async def lost(self) -> str:
