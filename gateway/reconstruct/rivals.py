@@ -17,7 +17,7 @@ import chess
 
 from gateway.draughts import BIT
 from gateway.events import OTHER, Piece, Side
-from gateway.reconstruct.node import SCAN_GRACE, Extension, Node
+from gateway.reconstruct.node import BLIND, SCAN_GRACE, Extension, Node
 from gateway.reconstruct.observed import NEVER, Observed, bits
 
 Source = Literal["board", "command", "inferred"]
@@ -61,8 +61,8 @@ ECHO = 0.5
 """A report that says nothing new: the one before was lost, and rivals that knew better gain on the others."""
 BACK = 2
 """Plies that may be taken back at once."""
-RECALL = 40
-"""Plies after which a ply that nobody saw arrive is no longer looked for elsewhere."""
+RECALL = 30
+"""Plies after which a ply that nobody saw arrive stands as it was taken."""
 REVISED = 0.1
 """The same game with such a ply read as another."""
 
@@ -262,7 +262,7 @@ class Rivals:
     def _revised(self) -> Iterator[Rival]:
         """The best reading with a ply that nobody saw arrive read as another one, as far as all later ones allow."""
         for step in self.best.line(self.best.depth - RECALL):
-            if not step.unproved or step.parent is None:
+            if not (step.unseen or step.hidden) or step.parent is None:
                 continue
             for ply in step.parent.node.plies(self.board, 1 << departure_bit(step.ply)):
                 if ply != step.ply and (revised := self._retold(step, ply)) is not None:
@@ -282,14 +282,21 @@ class Rivals:
         return rival
 
     def prove(self) -> None:
-        """A piece that nobody saw arrive stands there after all, or has left from there: then it was that ply."""
-        for step in self.best.line(max(self.firm, self.best.depth - RECALL)):
-            if step.unproved:
-                bit = arrival_bit(step.ply)
-                standing = not step.node.difference(self.board) >> bit & 1
-                later = (rival.ply for rival in self.best.line(step.depth) if not rival.unseen)
-                left = self.board.lifted_at[bit] >= step.at and any(departure_bit(ply) == bit for ply in later)
-                step.unproved = not (standing or left)
+        """A piece that nobody saw arrive stands there after all, or has left from there: then it was that ply.
+
+        So it is, too, for want of proof after `RECALL` plies, as when it was captured where it stood.
+        """
+        line = self.best.line(self.firm)
+        for index, step in enumerate(line):
+            if not step.unseen:
+                continue
+            bit = arrival_bit(step.ply)
+            after = next((later for later in line[index + 1 :] if bit in ends(later.ply)), None)
+            left = after is not None and departure_bit(after.ply) == bit and not after.unseen
+            standing = not step.node.difference(self.board) >> bit & 1
+            old = self.best.depth - step.depth >= RECALL
+            if standing or old or (left and self.board.lifted_at[bit] >= step.at):
+                step.unseen = step.unproved = False
 
     def _before(self, best: Rival) -> list[Rival]:
         """The best reading without its last ply, which may have been another."""
@@ -351,7 +358,8 @@ class Rivals:
         node = rival.node
         for extension in node.extensions(self.board, rival.at):
             if _proves(rival, extension):
-                yield self._extended(rival, extension, "board", self._haste(rival, extension.at))
+                more = self._haste(rival, extension.at) + self._overlooked(rival, extension.at)
+                yield self._extended(rival, extension, "board", more)
         for extension in node.hidden(self.board, rival.at):
             if _proves(rival, extension):
                 child = self._extended(rival, extension, "inferred")
@@ -375,6 +383,11 @@ class Rivals:
             if rival.parent.parent is not None:
                 cost += HASTE * max(0.0, PACE - (at - rival.parent.at))
         return cost
+
+    def _overlooked(self, rival: Rival, at: float) -> float:
+        """What it costs that no scan saw a ply although it was pressed on long before its reply of `at`."""
+        pressed = self.last_press.get(mover(rival), NEVER)
+        return BLIND if rival.hidden and rival.at < pressed < at - 2 * SCAN_GRACE else 0.0
 
     def _extended(
         self, rival: Rival, extension: Extension, source: Source, more: float = 0.0, *, legal: bool = True
@@ -417,6 +430,11 @@ def _proves(rival: Rival, reply: Extension) -> bool:
 def mover(rival: Rival) -> Side:
     """Who made the rival's last ply."""
     return OTHER[rival.node.turn]
+
+
+def ends(ply: Any) -> tuple[int, int]:
+    """Where a ply begins and where it ends, as numbers of bits."""
+    return departure_bit(ply), arrival_bit(ply)
 
 
 def arrival_bit(ply: Any) -> int:
