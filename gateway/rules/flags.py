@@ -70,6 +70,8 @@ class FlagFall:
         """Side, control, since when and moves completed."""
         self._added: dict[Side, int] = {"white": 0, "black": 0}
         """Periods that each clock has been given."""
+        self._assumed: list[Side] = []
+        """Whose last period was not seen to be given: moves had been made when the game was taken up."""
         self._game: str | None = None
         self._proof: tuple[GamePosition, bool, Proof] | None = None
         """The position in which a flag fell, whether White is to win it, and the proof that he can or cannot."""
@@ -78,11 +80,12 @@ class FlagFall:
         game = seen.game
         if game is None or game.phase != "play" or not seen.clock.connected:
             if game is None or game.phase != "suspended":
-                self.restore([[], [], {"white": 0, "black": 0}, None])
+                self.restore([[], [], {"white": 0, "black": 0}, None, []])
             return
         if game.id != self._game:
             passed: dict[Side, int] = {side: self._control(seen, side) for side in SIDES}
             self._falls, self._reached, self._added, self._game = [], [], passed, game.id
+            self._assumed = [side for side in SIDES if passed[side]]
         self._note(seen)
         yield from self._findings(seen)
 
@@ -139,6 +142,10 @@ class FlagFall:
         pressed = taken.pressed == side and record.turn != side
         if period_added(taken, side, seen.time_control, n - pressed) is None:
             return
+        if side in self._assumed:
+            # Here it is.
+            self._assumed.remove(side)
+            self._added[side] -= 1
         made = seen.time_control.controls_passed(n) > self._added[side]
         self._falls = [fall for fall in self._falls if fall.side != side]
         if made:
@@ -207,10 +214,12 @@ class FlagFall:
             [list(item) for item in self._reached],
             self._added,
             self._game,
+            self._assumed,
         ]
 
     def restore(self, state: list[Any]) -> None:
-        falls, reached, added, self._game = state
+        falls, reached, added, self._game, *assumed = state
+        self._assumed = list(assumed[0]) if assumed else []
         self._falls = [Fall(*fall) for fall in falls]
         self._reached = [(side, control, since, count) for side, control, since, count in reached]
         self._added = dict(added)
