@@ -10,6 +10,7 @@ Keys are always present, so all are required; a key that is not written down her
 from __future__ import annotations
 
 import json
+import re
 import types
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
@@ -377,9 +378,21 @@ def asyncapi() -> dict[str, Any]:
 def catalogue() -> dict[str, Any]:
     """The irregularities for screens: what each is called, and what the rules provide."""
     return {
-        kind.id: {"title": kind.title, "articles": list(kind.articles), "remedy": kind.remedy}
+        kind.id: {"title": kind.title, "articles": list(kind.articles), "remedy": _readable(kind.remedy)}
         for kind in CATALOGUE.values()
     }
+
+
+def _readable(remedy: str) -> str:
+    """Without ids, which only programs know: a reference to another kind is what is said there, or its title."""
+    whole = re.fullmatch(r"As (\w+)\.", remedy)
+    if whole is not None and whole[1] in CATALOGUE:
+        return _readable(CATALOGUE[whole[1]].remedy)
+    return re.sub(r"\b[a-z]+(?:_[a-z]+)+\b", lambda word: _named(word[0]), remedy)
+
+
+def _named(word: str) -> str:
+    return f"“{CATALOGUE[word].title}”" if word in CATALOGUE else word.replace("_", " ")
 
 
 def documents() -> dict[Path, str]:
