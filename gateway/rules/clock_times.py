@@ -128,11 +128,11 @@ class TimesChanged:
         self._last = change
         if all(abs(change.by(side)) <= TOLERANCE for side in SIDES):
             self._last = None
-        elif at_base(report, seen.time_control) or _turned(change):
-            # The next game's times, or the clock was turned round (`clock_position_changed`).
-            self._last = None
         elif (adjusted := _adjusted(change, seen)) is not None:
             self._adjusted.append((seen.at, *adjusted))
+            self._last = None
+        elif at_base(report, seen.time_control) or _turned(change):
+            # The next game's times, or the clock was turned round (`clock_position_changed`).
             self._last = None
         else:
             self._changes.append(change)

@@ -30,6 +30,8 @@ from gateway.rules.sequels import ILLEGAL, ILLEGAL_IF_UPHELD
 
 CLEAR_REST = 1.0
 """Seconds for which a cause must be gone before its alert is cleared."""
+CORRECTED_WITHIN = 60.0
+"""Seconds after an alert has closed, as the pieces were put back, in which a correction of the game speaks of it."""
 UPDATE_EVERY = 5.0
 """Seconds between two updates of one alert."""
 REMEMBERED = 100
@@ -234,7 +236,8 @@ class Watch:
         for event in seen.happened:
             if isinstance(event, CommandDone) and event.ok and event.command in ("correct", "set_position"):
                 for past in self._past:
-                    past.corrected |= past.open
+                    just_closed = past.closed_at is not None and seen.at - past.closed_at <= CORRECTED_WITHIN
+                    past.corrected |= past.open or just_closed
                 for case in list(self._cases.values()):
                     if case.finding.undone is not None:
                         events += self._close(case, seen)

@@ -640,7 +640,8 @@ SCENES = [
     Scene(
         "gap d",
         "0.1:w 10:down 100:up "
-        "100.1:board=W:W27,28,31,33,34,35,36,38,39,40,41,42,43,44,45,46,47,48,49:B1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,21,22,24",
+        "100.1:board=W:W27,28,31,33,34,35,36,38,39,40,41,42,43,44,45,46,47,48,49:B1,2,3,4,5,6,7,8,9,10,"
+        "11,12,13,14,15,16,21,22,24",
         "record_gap@105.1/",
         "displaced_piece illegal_move",
         fen=DRAUGHTS,
@@ -649,7 +650,8 @@ SCENES = [
     Scene(
         "gap d one",
         "0.1:w 10:down 40:up "
-        "40.1:board=W:W28,31,33,34,35,36,37,38,39,40,41,42,43,44,45,46,47,48,49,50:B1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,18,19,20,21",
+        "40.1:board=W:W28,31,33,34,35,36,37,38,39,40,41,42,43,44,45,46,47,48,49,50:B1,2,3,4,5,6,7,8,9,10,"
+        "11,12,13,14,15,16,18,19,20,21",
         "",
         "record_gap displaced_piece",
         fen=DRAUGHTS,
@@ -729,5 +731,173 @@ SCENES = [
         "illegal_move@5.7/w",
         "displaced_piece",
         fen="4k3/8/8/8/4P3/8/8/4K3 w - - 0 1",
+    ),
+    Scene(
+        "adjusted: halves",
+        "0:0 10:w 330:0 340:set=4640,4640,0",
+        "both_players_absent@310/ both_clocks_stopped@333/ arbiter_time_adjusted@340/",
+        "clock_times_changed",
+        fen=DRAUGHTS,
+        begin=False,
+    ),
+    Scene(
+        "adjusted: not halves",
+        "0:0 10:w 330:0 340:set=4700,4580,0",
+        "both_players_absent@310/ both_clocks_stopped@333/ clock_times_changed@342/",
+        "arbiter_time_adjusted",
+        fen=DRAUGHTS,
+        begin=False,
+    ),
+    Scene(
+        "adjusted: equal not half",
+        "0:0 10:w 330:0 340:set=4600,4600,0",
+        "both_players_absent@310/ both_clocks_stopped@333/ clock_times_changed@342/",
+        "arbiter_time_adjusted",
+        fen=DRAUGHTS,
+        begin=False,
+    ),
+    Scene(
+        "adjusted: put back",
+        "0:0 10:w 100:0 110:set=4800,4800,0",
+        "both_clocks_stopped@103/ arbiter_time_adjusted@110/w",
+        "clock_times_changed",
+        fen=DRAUGHTS,
+        begin=False,
+    ),
+    Scene(
+        "adjusted: wrong amount",
+        "0.1:w 4:-c1 4.7:+B@f4 5.3:b 10:0 20:set=5424.8,5455.3,0",
+        "illegal_move@5.8/w both_clocks_stopped@13/ clock_times_changed@22/b",
+        "arbiter_time_adjusted",
+        tail=4,
+    ),
+    Scene(
+        "adjusted: late",
+        "0.1:w 4:-c1 4.7:+B@f4 5.3:b 10:-f4 10.6:+B@c1 12:w 700:0 710:set=4736.7,5508.6,0",
+        "illegal_move@5.8/w both_clocks_stopped@703/ clock_times_changed@712/b",
+        "arbiter_time_adjusted",
+        tail=4,
+    ),
+    Scene(
+        "adjusted: dismissed",
+        "0.1:w 4:-c1 4.7:+B@f4 5.3:b 8:!acknowledge=illegal_move,ruling~dismissed 10:0 20:set=5424.8,5515.3,0",
+        "illegal_move@5.8/w both_clocks_stopped@13/ clock_times_changed@22/b",
+        "arbiter_time_adjusted",
+        tail=4,
+    ),
+    Scene(
+        "adjusted: two steps",
+        "0.1:w 4:-c1 4.7:+B@f4 5.3:b 10:0 20:set=5424.8,5455.3,0 21:set=5424.8,5515.3,0",
+        "illegal_move@5.8/w both_clocks_stopped@13/ arbiter_time_adjusted@21/b",
+        "clock_times_changed",
+        tail=4,
+    ),
+    Scene(
+        "adjusted: running",
+        "0.1:w 4:-c1 4.7:+B@f4 5.3:b 10:set=5424.8,5515.3,b",
+        "illegal_move@5.8/w clock_times_changed@12/b",
+        "arbiter_time_adjusted",
+        tail=4,
+    ),
+    Scene(
+        "adjusted: castling",
+        "0.1:w 4:-e1 4.6:+K@g1 5.2:b 10:0 20:set=5424.9,5515.2,0",
+        "castling_incomplete@6.2/w both_clocks_stopped@13/ arbiter_time_adjusted@20/b",
+        "clock_times_changed",
+        fen="r3k2r/pppppppp/8/8/8/8/PPPPPPPP/R3K2R w KQkq - 0 1",
+        tail=4,
+    ),
+    Scene(
+        "2nd corrected",
+        "0.1:w 4:-c1 4.7:+B@f4 5.3:b 10:0 12:-f4 12.5:+B@c1 "
+        "14:!set_position=fen~rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR_w_KQkq_-_0_1 20:w 25:-g1 "
+        "25.6:+N@g3 26.2:b",
+        "illegal_move@5.8/w both_clocks_stopped@13/ illegal_move@26.7/w second_illegal_move@26.7/w",
+        "resumption_wrong move_taken_back clock_pressed_without_move",
+    ),
+    Scene(
+        "2nd timegiven",
+        "0.1:w 4:-c1 4.7:+B@f4 5.3:b 10:0 12:-f4 12.5:+B@c1 20:set=5424.8,5515.3,0 25:w 30:-g1 30.6:+N@g3 31.2:b",
+        "illegal_move@5.8/w both_clocks_stopped@13/ arbiter_time_adjusted@20/b illegal_move@31.7/w "
+        "second_illegal_move@31.7/w",
+        "move_taken_back clock_pressed_without_move",
+    ),
+    Scene(
+        "2nd prom",
+        "0.1:w 4:-e7 4.6:+P@e8 5.2:b 8:!acknowledge=unpromoted_pawn,ruling~upheld 9:-e8 9.5:+Q@e8 14:-h8 "
+        "14.6:+k@h7 15.2:w 20:-a1 20.6:+K@a3 21.2:b",
+        "unpromoted_pawn@5.7/w illegal_move@21.7/w second_illegal_move@21.7/w",
+        fen="7k/4P3/8/8/8/8/8/K7 w - - 0 1",
+    ),
+    Scene(
+        "position set: clears",
+        "0.1:w 4:-h7 4.1:-g7 4.6:+p@g5 5:+p@h4 "
+        "16:!set_position=fen~rnbqkbnr/pppppp2/8/6p1/7p/8/PPPPPPPP/RNBQKBNR_w_KQkq_-_0_1",
+        "displaced_piece@15/",
+        "record_gap",
+        tail=8,
+    ),
+    Scene(
+        "kings then mate conflict",
+        "0.1:w 3:-a1 3.6:+R@a8 4.2:0 8:-g8 8.4:-g1 9:+K@d4 9.4:+k@e5",
+        "game_over_on_board@4.6/w kings_result_signal@12.4/ result_signal_conflict@12.4/",
+        "displaced_piece",
+        fen="6k1/5ppp/8/8/8/8/5PPP/R5K1 w - - 0 1",
+        tail=6,
+    ),
+    Scene(
+        "kings agree mate",
+        "0.1:w 3:-a1 3.6:+R@a8 4.2:0 8:-g8 8.4:-g1 9:+K@e4 9.4:+k@d5",
+        "game_over_on_board@4.6/w kings_result_signal@12.4/",
+        "result_signal_conflict displaced_piece",
+        fen="6k1/5ppp/8/8/8/8/5PPP/R5K1 w - - 0 1",
+        tail=6,
+    ),
+    Scene(
+        "after mate no clock",
+        "0.1:w 3:-a1 3.6:+R@a8 4.2:0 8:-h7 8.6:+p@h6 12:-h2 12.6:+P@h3",
+        "game_over_on_board@4.6/w",
+        "play_after_game_end displaced_piece illegal_move",
+        fen="6k1/5ppp/8/8/8/8/5PPP/R5K1 w - - 0 1",
+        tail=8,
+    ),
+    Scene(
+        "dead play",
+        "0.1:w 3:-d4 3.3:-e3 3.8:+K@d4 4.2:b 8:-e6 8.6:+k@d6 9.2:w 12:-d4 12.6:+K@e4 13.2:b",
+        "dead_position@4.8/ play_after_game_end@15.6/",
+        fen="8/8/4k3/8/3n4/4K3/8/8 w - - 0 60",
+        tail=8,
+    ),
+    Scene(
+        "gap touch during clock",
+        "0.1:w 10:down 12:b 20:up 20.1:board=rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR",
+        "",
+        "clock_pressed_without_move record_gap displaced_piece",
+        regulations="fide-rapid",
+        tail=8,
+    ),
+    Scene(
+        "sensor",
+        "0.1:w 3:-a7 3.2:+p@a7 6:-a7 6.2:+p@a7 9:-a7 9.2:+p@a7 12:-e2 12.6:+P@e4 12.9:-a7 13.2:b",
+        "",
+        "piece_removed_without_capture displaced_piece",
+        tail=8,
+    ),
+    Scene(
+        "sleeve: three",
+        "0.1:w 4:-a7 4.1:-b7 4.25:-c7 4.9:+p@a5 5.1:+p@b4",
+        "displaced_piece@8.1/",
+        "illegal_move",
+        tail=8,
+    ),
+    Scene(
+        "sleeve: slow", "0.1:w 4:-a7 4.5:-b7 5:-c7 5.5:+p@a5 6:+p@b4", "displaced_piece@16/", "illegal_move", tail=14
+    ),
+    Scene(
+        "their piece: nudged twice",
+        "0.1:w 4:-a7 4.5:+p@b5 12:-b5 12.4:+p@a7",
+        "opponent_piece_moved@9.5/w",
+        "displaced_piece",
+        tail=8,
     ),
 ]

@@ -154,7 +154,8 @@ class _Capture:
             self._say(at, f"place {piece if self.scene.senses == 'pieces' else '?'}@{square}")
         elif what[0] == "!":
             pairs = [pair.split("~") if "~" in pair else ["irregularity", pair] for pair in rest.split(",") if pair]
-            self._command(at, name[1:], **dict(pairs))
+            # A FEN is written with low lines.
+            self._command(at, name[1:], **{k: v.replace("_", " ") if k == "fen" else v for k, v in pairs})
         elif what in ("up", "down"):
             self.lines.append({"t": at, "link": "board", "state": what})
         elif name == "board":
