@@ -45,6 +45,8 @@ NO_ROOM = 50 << 20
 FIRST_RIGHT_TIME = 1_760_000_000.0
 """A clock before this (October 2025) has never been set."""
 HOT = 80.0
+FIRST_FREE_PORT = 1024
+"""Those below are for root."""
 CLOCK_UNSYNCHRONISED = 5  # TIME_ERROR of adjtimex(2)
 
 THROTTLED = {
@@ -88,6 +90,7 @@ async def examine(config: Config, machine: Machine | None = None) -> AsyncIterat
         ports(config, machine),
         bluetooth(config, machine),
         secrets(config.mqtt),
+        page(config),
         disk(config.state_dir),
         clock(),
         power(machine),
@@ -311,6 +314,32 @@ def secrets(mqtt: MqttConfig) -> Iterator[Finding]:
     if mqtt.username and mqtt.tls is None and not mqtt.embedded and not _is_local(mqtt.host):
         remedy = "set [mqtt.tls] with the broker's ca_file and port = 8883"
         yield Finding("look", "secrets", f"the password crosses the network to {mqtt.host} in the clear", remedy)
+
+
+def page(config: Config) -> Iterator[Finding]:
+    """Who reaches the arbiters' page, and what of it can be read on the way."""
+    web, where = config.web, "page"
+    if web is None:
+        return
+    host, port = web.address
+    if web.tls is not None and (web.broker_url or "").startswith("ws:"):
+        remedy = "give the broker's websockets TLS too, and say wss:// in [web] broker_url"
+        yield Finding("wrong", where, "browsers refuse a broker without TLS to a page with TLS", remedy)
+    if 0 < port < FIRST_FREE_PORT:
+        remedy = "take a port above 1023, as 8080, or a web server before it (board-gateway web --export)"
+        yield Finding("look", where, f"the service's user may not listen on port {port}", remedy)
+    if _is_local(host):
+        yield Finding("ok", where, f"served on {web.listen}, for this machine only")
+    elif config.mqtt.embedded:
+        remedy = "take a broker with accounts for a hall (docs/it.md); for one table at home it may stay so"
+        yield Finding(
+            "look", where, f"whoever reaches {web.listen} may rule: the private broker has no accounts", remedy
+        )
+    elif web.tls is None:
+        remedy = "set [web.tls] with a certificate, and broker_url = wss://..."
+        yield Finding("look", where, f"arbiters' passwords cross the network to {web.listen} in the clear", remedy)
+    else:
+        yield Finding("ok", where, f"served on {web.listen} with TLS")
 
 
 def disk(state_dir: Path) -> Iterator[Finding]:

@@ -14,7 +14,7 @@ from secured import USERS, Authority, Broker, needed
 from gateway import doctor
 from gateway.cli import doctor as command
 from gateway.cli import main
-from gateway.config import BoardConfig, Config, MqttConfig, TableConfig, TlsConfig
+from gateway.config import BoardConfig, Config, MqttConfig, TableConfig, TlsConfig, WebConfig, WebTlsConfig
 from gateway.doctor import Finding, Machine
 
 SECRET = "sesame-4711"
@@ -165,6 +165,26 @@ def test_secrets_are_closed_to_others(tmp_path: Path) -> None:
     assert ("wrong", f"sudo chmod o= {path}") == (opened.grade, opened.remedy)
     assert ("look", "ok") == (clear.grade, closed.grade)
     assert SECRET not in str((opened, clear, closed))
+
+
+@pytest.mark.parametrize(
+    ("web", "embedded", "grade", "words"),
+    [
+        (WebConfig(), False, "ok", "for this machine only"),
+        (WebConfig("0.0.0.0:8080"), False, "look", "passwords cross the network"),
+        (WebConfig("0.0.0.0:8080"), True, "look", "whoever reaches 0.0.0.0:8080 may rule"),
+        (WebConfig("0.0.0.0:8080", None, WebTlsConfig(Path("c"), Path("k"))), False, "ok", "with TLS"),
+        (WebConfig("127.0.0.1:443"), False, "look", "may not listen on port 443"),
+        (WebConfig("[::]:8080", "ws://b:9001", WebTlsConfig(Path("c"), Path("k"))), False, "wrong", "browsers refuse"),
+    ],
+)
+def test_page(tmp_path: Path, web: WebConfig, embedded: bool, grade: str, words: str) -> None:
+    """Who reaches it, and what can be read on the way."""
+    found = next(doctor.page(replace(config(tmp_path, mqtt=MqttConfig(embedded=embedded)), web=web)))
+
+    assert grade == found.grade
+    assert words in found.what
+    assert [] == list(doctor.page(config(tmp_path)))
 
 
 def test_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
