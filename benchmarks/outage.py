@@ -22,9 +22,10 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 import aiomqtt
 from brokers import Mosquitto, free_port, subscribed, until
 from hall import Board, Process
-from test_daemon import events, prove, standing
+from test_daemon import events, prove
 
 from benchmarks.scale import memory_mb, quantile
+from benchmarks.soak import followed
 
 
 class Way:
@@ -65,9 +66,7 @@ async def outage(tables: int, seconds: float, pause_s: float, directory: Path) -
     (directory / "broker").mkdir()
     broker = Mosquitto(directory / "broker")
     broker.extra += "max_inflight_messages 100\n"
-    broker.start()
     way = Way(broker.port)
-    await way.open()
     daemon = Process(directory, way.port)
     sent: dict[tuple[str, str], float] = {}
     boards = {str(n): Board(directory / f"board-{n}", seed=n, pause_s=pause_s) for n in range(1, tables + 1)}
@@ -76,6 +75,27 @@ async def outage(tables: int, seconds: float, pause_s: float, directory: Path) -
         board.on_ply = lambda uci, at, name=name: sent.setdefault((name, f"{len(boards[name].played)} {uci}"), at)  # type: ignore[misc]
         board.start()
     daemon.configure({name: board.name for name, board in boards.items()})
+    try:
+        broker.start()
+        await way.open()
+        await _cut_and_proved(seconds, pause_s, broker, way, daemon, boards, sent)
+    finally:
+        # Whatever was left would open the ports of the next run.
+        daemon.kill()
+        for board in boards.values():
+            await board.stop()
+        broker.kill()
+
+
+async def _cut_and_proved(
+    seconds: float,
+    pause_s: float,
+    broker: Mosquitto,
+    way: Way,
+    daemon: Process,
+    boards: dict[str, Board],
+    sent: dict[tuple[str, str], float],
+) -> None:
     late: list[float] = []
     async with subscribed(broker.port) as subscriber:
         daemon.start()
@@ -102,7 +122,7 @@ async def outage(tables: int, seconds: float, pause_s: float, directory: Path) -
 
         subscriber.heard = heard
         await way.open()
-        await subscriber.until(lambda s: len(s.messages) > before + tables * 20, 60)
+        await subscriber.until(lambda s: len(s.messages) > before + len(boards) * 20, 60)
         daemon.kill()
         daemon.start()
         await until(lambda: all(board.asked for board in boards.values()), 60)
@@ -110,7 +130,7 @@ async def outage(tables: int, seconds: float, pause_s: float, directory: Path) -
         for board in boards.values():
             board.playing = False
         for name, board in boards.items():
-            await subscriber.until(lambda s, n=name, b=board: standing(events(s, n)) == b.played, 300)
+            await subscriber.until(lambda s, n=name, b=board: followed(events(s, n), b), 120)
         took = time.monotonic() - joined
         topics = [str(message.topic) for message in subscriber.messages[before:]]
     first_event = next(i for i, topic in enumerate(topics) if "/event/" in topic)
@@ -119,19 +139,12 @@ async def outage(tables: int, seconds: float, pause_s: float, directory: Path) -
         prove(events(subscriber, name))
     told = sum(max(event["seq"] for event in events(subscriber, name)) for name in boards)
     late.sort()
-    print(
-        f"{tables} tables, away for {seconds:.0f} s with a ply in {pause_s} s: {backlog} plies waited, {memory:.0f} MB;"
-    )
+    print(f"{len(boards)} tables, away {seconds:.0f} s, a ply in {pause_s} s: {backlog} plies waited, {memory:.0f} MB;")
     print(f"first {topics[0]}, then {len(state)} states before the first event;")
     print(f"all there {took:.0f} s after, with a kill -9 in mid-drain: {told} events, each stream whole and in order;")
     print(
         f"{len(late)} plies after: p50 {quantile(late, 0.5):.2f} s, p99 {quantile(late, 0.99):.2f}, most {late[-1]:.2f}"
     )
-    daemon.kill()
-    for board in boards.values():
-        await board.stop()
-    way.cut()
-    broker.kill()
 
 
 def main() -> None:

@@ -40,6 +40,8 @@ class Figures:
     latencies_ms: list[float]
     played: int
     lost: int
+    stopped_s: float
+    """From SIGTERM to its end."""
 
 
 def cpu_seconds(pid: int) -> float:
@@ -93,12 +95,14 @@ async def measure(tables: int, seconds: float, pause_s: float, directory: Path) 
             await until(lambda: not any(sent.values()), 60)
     played = sum(len(board.played) for board in boards)
     lost = sum(len(times) for times in sent.values())
+    told_to_stop = time.monotonic()
     daemon.signal(15)
     daemon.wait(30)
+    stopped_s = time.monotonic() - told_to_stop
     for board in boards:
         await board.stop()
     broker.kill()
-    return Figures(cpu, memory, sorted(latencies), played, lost)
+    return Figures(cpu, memory, sorted(latencies), played, lost, stopped_s)
 
 
 def quantile(values: Sequence[float], share: float) -> float:
@@ -113,7 +117,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=30)
     parser.add_argument("--pause", type=float, default=2.0, help="seconds between plies of a table, on average")
     arguments = parser.parse_args()
-    print("tables  CPU %  memory MB  plies  lost  mean ms  p50 ms  p99 ms  p99.9 ms")
+    print("tables  CPU %  memory MB  plies  lost  mean ms  p50 ms  p99 ms  p99.9 ms  stop s")
     for tables in arguments.tables:
         with tempfile.TemporaryDirectory(dir=Path.home()) as directory:
             run = asyncio.run(measure(tables, arguments.seconds, arguments.pause, Path(directory)))
@@ -121,7 +125,7 @@ def main() -> None:
         mean = statistics.fmean(ms) if ms else float("nan")
         print(
             f"{tables:6} {run.cpu_percent:6.1f} {run.memory_mb:10.1f} {run.played:6} {run.lost:5} {mean:8.1f}"
-            f" {quantile(ms, 0.5):7.1f} {quantile(ms, 0.99):7.1f} {quantile(ms, 0.999):9.1f}",
+            f" {quantile(ms, 0.5):7.1f} {quantile(ms, 0.99):7.1f} {quantile(ms, 0.999):9.1f} {run.stopped_s:7.1f}",
             flush=True,
         )
 
