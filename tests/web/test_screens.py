@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from playing import Scene, draughts_scene, simulated_seat
-from stage import PHONE, WALL, Stage, alert, browser, say_alerts, say_table, server, stage, until
+from stage import PHONE, WALL, Stage, alert, browser, say_alerts, say_table, server, stage, stamp, until
 
 __all__ = ["browser", "server", "stage"]
 
@@ -114,6 +114,35 @@ def test_what_differs_is_told_in_words_and_rings(stage: Stage) -> None:
     assert 4 == page.locator(".left .ring").count()
     assert 1 == page.locator(".left .ghost").count()
     assert 1 == page.locator(".left .crossed").count()
+
+
+def test_what_stands_on_boards_is_heard_where_it_is_shown(stage: Stage) -> None:
+    """Only there, anew at each visit, and again after the broker was away."""
+    hall = stage.hall()
+    say_table(hall, "1", running="none")
+    board = {"v": 1, "time": stamp(), "physical": "4r1k1/5ppp/8/8/7P/6K1/5PP1/8", "differs": ["h2", "h4"]}
+    hall.say("arbiter/1/board", board)
+    page = stage.opened("#/hall", WALL)
+    page.locator(".tile").click()
+    page.locator(".differs", has_text="h4: board white pawn, game nothing").wait_for()
+    page.goto(f"{stage.server.url}/#/hall")
+    page.locator(".tile").wait_for()
+    hall.say("arbiter/1/board", {**board, "physical": "4r1k1/5ppp/8/8/8/6K1/5PPP/8", "differs": []})
+    page.locator(".tile").click()
+    page.locator(".left .board").wait_for()
+    page.wait_for_timeout(400)
+
+    assert 0 == page.locator(".differs").count()
+
+    stage.broker.kill()
+    page.locator("header .unseen").wait_for()
+    stage.broker.start()
+    hall._client.reconnect()
+    page.locator(".fresh").wait_for(timeout=12_000)
+    hall.say("arbiter/1/board", board)
+    say_table(hall, "1", running="none")
+
+    page.locator(".differs", has_text="h2: board nothing, game white pawn").wait_for()
 
 
 def test_a_draughts_board_is_numbered_and_its_kings_are_told(stage: Stage) -> None:
