@@ -4,16 +4,19 @@ Reading is forgiving line by line: what is damaged is reported with its number, 
 cannot be understood ends it, because nothing after it would mean anything.
 
 Writing is sparing with an SD card: lines go to the operating system at most once a second, a file is closed when it
-has grown too large or too old, and the folder keeps to its bound by giving up the oldest files.
+has grown too large or too old and compressed afterwards, and the folder keeps to its bound by giving up the oldest.
 """
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import io
 import json
+import os
+import shutil
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -190,6 +193,11 @@ class Writer:
         self._file: IO[str]
         self._begin(at, None)
 
+    @property
+    def path(self) -> Path:
+        """The file that is written now."""
+        return Path(self._file.name)
+
     def append(self, entry: Entry) -> None:
         """Write one entry, whose `t` is the caller's `at`."""
         line = entry_line(replace(entry, t=max(0.0, entry.t - self._opened)))
@@ -251,7 +259,7 @@ class Writer:
             found.append((stat.st_mtime, stat.st_size, path))
         found.sort(reverse=True)
         newest = {path.name.split(".")[0]: path for _, _, path in reversed(found)}
-        newest[self._table.id] = Path(self._file.name)
+        newest[self._table.id] = self.path
         total = sum(size for _, size, _ in found)
         for _, size, path in reversed(found):
             if total <= self._limits.folder_bytes:
@@ -259,6 +267,29 @@ class Writer:
             if path not in newest.values():
                 path.unlink(missing_ok=True)
                 total -= size
+
+
+def closed(folder: Path, in_use: Collection[Path]) -> Path | None:
+    """The oldest file that is not compressed and that nobody writes any more; None if there is none."""
+    found = [path for path in folder.glob(f"*{SUFFIX}") if path not in in_use]
+    return min(found, key=lambda path: path.stat().st_mtime, default=None)
+
+
+def compress(path: Path) -> None:
+    """Put a compressed file in the place of this one; to a tenth of it or less. Raises `OSError`."""
+    part = path.with_name(f"{path.name}.gz.part")
+    times = path.stat()
+    try:
+        with path.open("rb") as source, gzip.open(part, "wb", compresslevel=6) as target:
+            shutil.copyfileobj(source, target)
+        # The oldest file goes first, by its time.
+        os.utime(part, ns=(times.st_atime_ns, times.st_mtime_ns))
+        part.replace(path.with_name(f"{path.name}.gz"))
+    except OSError:
+        with contextlib.suppress(OSError):
+            part.unlink()
+        raise
+    path.unlink()
 
 
 # --- reading ----------------------------------------------------------------------------------------------------

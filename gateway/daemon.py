@@ -20,7 +20,7 @@ from typing import Any, Literal
 
 import structlog
 
-from gateway import __version__, health
+from gateway import __version__, capture, health
 from gateway.broker import ADDRESS, WEBSOCKETS_PORT, EmbeddedBroker
 from gateway.config import Config, TableConfig
 from gateway.errors import ConfigError, GatewayError
@@ -39,6 +39,7 @@ from gateway.webserver import PageKeeper
 
 HEALTH_S = 10.0
 TEND_S = 1.0
+COMPRESS_S = 20.0
 AGAIN_S = (1.0, 60.0)
 """Pause before a loop that failed is begun again."""
 STOP_S = 4.5
@@ -130,6 +131,7 @@ class Daemon:
         self._supervise("health", self._keep_health)
         self._supervise("watchdog", self._watch)
         self._supervise("upkeep", self._keep_up)
+        self._supervise("captures", self._keep_small)
         if self.config.web is not None:
             port = WEBSOCKETS_PORT if self._broker is None else self._broker.websockets
             self._page = PageKeeper(self.config.web, self.config.mqtt.root, port)
@@ -335,6 +337,20 @@ class Daemon:
             if status != self._said:
                 self._said = status
                 self._notifier.status(status)
+
+    async def _keep_small(self) -> None:
+        """Compress captures that are closed, one after the other."""
+        folder = self.config.state_dir / "captures"
+        while True:
+            await asyncio.sleep(COMPRESS_S)
+            in_use = [table.capture_file for table in self.tables.values() if table.capture_file is not None]
+            found = await asyncio.to_thread(capture.closed, folder, in_use)
+            if found is None:
+                continue
+            try:
+                await asyncio.to_thread(capture.compress, found)
+            except OSError as error:
+                log.warning("a capture cannot be compressed", file=str(found), why=str(error))
 
     async def _watch(self) -> None:
         """Feed the watchdog while every loop is alive; without the journal's thread there is no going on."""

@@ -138,6 +138,11 @@ class LiveTable:
         """How long to leave it alone after a failure: what failed once may fail at the same point again."""
         return float(min(2.0**self.failures, LONGEST_PAUSE_S))
 
+    @property
+    def capture_file(self) -> Path | None:
+        """The capture that is written now."""
+        return None if self._writer is None else self._writer.path
+
     def start(self) -> None:
         """Go on from the last state: while we were away the devices were, to us, not there."""
         now = self._clock.now()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,8 @@ from gateway.capture import (
     State,
     Tx,
     Writer,
+    closed,
+    compress,
     entry_line,
     header_line,
 )
@@ -292,3 +295,35 @@ def test_the_folder_keeps_its_bound(tmp_path: Path) -> None:
     assert 7000 < total <= 12000 + 400
     assert "1.20260501T100902Z.capture.jsonl" in names[-2:]
     assert "1.20260501T100000Z.capture.jsonl" not in names
+
+
+def test_a_closed_file_is_compressed(tmp_path: Path) -> None:
+    """The oldest first, never the one that is written; what it holds, and its age, stay."""
+    written = writer(tmp_path)
+    for n in range(3):
+        written.append(Rx(101.0 + 60 * n, "board", bytes(1000)))
+        written.rotate(102.0 + 60 * n, {})
+        os.utime(max(tmp_path.iterdir()), ns=(n, n))
+    held = list(read_files(tmp_path).values())
+    done = []
+    while (path := closed(tmp_path, [written.path])) is not None:
+        compress(path)
+        done.append(path.name)
+        assert not path.exists()
+    files = sorted(tmp_path.iterdir())
+
+    assert sorted(done) == done
+    assert [f"{name}.gz" for name in done] + [written.path.name] == [path.name for path in files]
+    assert held == list(read_files(tmp_path).values())
+    assert files[0].stat().st_size < 600
+
+
+def test_a_file_that_cannot_be_compressed_stays(tmp_path: Path) -> None:
+    """A disk without room for the smaller one."""
+    written = writer(tmp_path)
+    written.close(101.0)
+    written.path.with_name(f"{written.path.name}.gz.part").mkdir()
+    with pytest.raises(OSError, match="directory"):
+        compress(written.path)
+
+    assert written.path.exists()
