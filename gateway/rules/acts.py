@@ -512,8 +512,8 @@ def _standing(seen: Situation, game: Game, stands: dict[Square, Piece], explaine
     fault = explained(turn)
     if fault is None or _stale(seen, fault, turn):
         return
-    if fault.kind == "moved_out_of_turn" and _pressed_with(seen, turn, held):
-        # His move, of which the landing was not reported, has been answered.
+    if fault.kind == "moved_out_of_turn" and _answered(seen, turn, fault, held):
+        # A move of his, which was not reported, has been answered.
         return
     if fault.kind not in OF_THE_BOARD:
         wait = _unfinished_wait(fault, turn, timed=timed, running=running)
@@ -598,11 +598,17 @@ def _outlived(seen: Situation, turn: Turn) -> bool:
     )
 
 
-def _pressed_with(seen: Situation, turn: Turn, held: Mapping[Square, Piece]) -> bool:
-    """Whether the side to move pressed the clock after it had taken up a piece that has not come down since."""
-    press = seen.history.last_press(turn.side)
+def _answered(seen: Situation, turn: Turn, fault: Fault, held: Mapping[Square, Piece]) -> bool:
+    """Whether the side to move has pressed the clock: before the squares of a fault changed, or with a piece in his
+    hand that has not come down since."""
+    index, changed = seen.board.geometry.index, seen.board.changed_at
+    last = seen.history.played[-1].arrived if seen.history.played else NEVER
+    press = seen.history.last_press(turn.side, last)
+    if press is None or owed(seen, press):
+        return False
     lifts = [seen.history.lifts.get(square) for square, piece in held.items() if turn.owner(piece) == turn.side]
-    return press is not None and any(lift is not None and lift.at <= press.at for lift in lifts)
+    before = min(changed[index[square]] for square in fault.squares)
+    return press.at <= before or any(lift is not None and lift.at <= press.at for lift in lifts)
 
 
 def _shows(turn: Turn) -> bool:

@@ -17,8 +17,9 @@ from gateway.rules.recorded import Recorded
 from gateway.winnable import Answer, Proof, dying
 
 WALK = 500
-"""Positions that a proof may look at after a move where the pawns are blocked. Walls are proved without them."""
-SLICE = 10
+"""Positions that a proof may look at after a move where the pawns are blocked. Walls are proved without them, and with
+a piece that mates on both colours of squares nothing else is likely to be proved."""
+SLICE = 3
 """Steps of a proof at one look, so that a sensor never waits for one."""
 PAUSE = 0.01
 """Seconds between two looks at an unfinished proof."""
@@ -105,7 +106,8 @@ class Draws:
         if self._dead is None or self._dead[0] is not position:
             board = position.board
             sought = board.is_insufficient_material() or _blocked(position)
-            self._dead = position, Proof(dying(board.copy(stack=False), WALK)) if sought else None
+            nodes = 0 if board.queens | board.rooks | board.knights else WALK
+            self._dead = position, Proof(dying(board.copy(stack=False), nodes)) if sought else None
         return self._dead[1]
 
     def _draughts(self, record: Recorded, entry: Entry, seen: Situation) -> Iterator[Finding | Wake]:
