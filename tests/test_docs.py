@@ -27,7 +27,7 @@ ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 PROGRAMS = {
     "cp", "install", "journalctl", "ln", "mosquitto_passwd", "mosquitto_pub", "mosquitto_sub", "openssl", "printf",
-    "python3", "systemctl", "systemd-sysusers", "udevadm", "apt-get", "usermod", "git", "cat", "ls",
+    "python3", "systemctl", "systemd-sysusers", "udevadm", "apt-get", "usermod", "git", "cat", "ls", "qrencode",
 }  # fmt: skip
 """What a Debian machine has, or the pages say how to get."""
 

@@ -11,6 +11,7 @@ import { Router } from './router.js';
 import { Calls, Sound } from './sound.js';
 import { Hall } from './state.js';
 import { now } from './time.js';
+import { Wake } from './wake.js';
 import { Frame } from './views/frame.js';
 import { Login } from './views/login.js';
 
@@ -62,6 +63,7 @@ class App {
     this.router = new Router(() => this.show());
     this.frame = new Frame(this);
     this.keys = new Keys(this);
+    this.wake = new Wake(() => Boolean(this.link.account) && prefs.get('awake') !== false);
     setInterval(() => this.#tick(), TICK);
     document.addEventListener('visibilitychange', () => this.touch());
   }
@@ -100,6 +102,7 @@ class App {
     if (!this.link.account || this.link.state === 'refused') this.frame.mount(Login);
     else this.frame.mount(this.router.view, this.router.argument);
     this.#follow(this.frame.view?.follows);
+    this.wake.check();
     this.touch();
   }
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from playing import Scene, draughts_scene, simulated_seat
-from stage import PHONE, WALL, Stage, alert, browser, say_alerts, say_table, server, stage, stamp, until
+from stage import PHONE, WALL, Stage, alert, browser, log_in, say_alerts, say_table, server, stage, stamp, until
 
 __all__ = ["browser", "server", "stage"]
 
@@ -216,6 +216,29 @@ def test_the_table_of_a_notice_can_wait(stage: Stage) -> None:
     page.locator(".line.alert").wait_for()
 
     assert 0 == page.locator(".line .later").count()
+
+
+def test_the_screen_stays_on_while_the_page_is_in_sight(stage: Stage) -> None:
+    """Asked for after the login, given back when it is not wanted any more."""
+    say_table(stage.hall(), "1", running="none")
+    page = stage.page()
+    page.evaluate(
+        "window.locks = 0; Object.defineProperty(navigator, 'wakeLock', { value: { request: async () => {"
+        " window.locks++; return { released: false, release: () => window.locks-- }; } } })"
+    )
+
+    assert 0 == page.evaluate("window.locks")
+
+    log_in(page)
+    page.locator(".fresh").wait_for()
+    page.locator("nav a", has_text="Me").click()
+    page.locator("label", has_text="Keep the screen on").locator("input").wait_for()
+
+    assert 1 == page.evaluate("window.locks")
+
+    page.locator("label", has_text="Keep the screen on").locator("input").uncheck()
+
+    assert 0 == page.evaluate("window.locks")
 
 
 def test_languages(stage: Stage) -> None:

@@ -2,6 +2,7 @@
 
 import { html, nothing, render } from '../vendor/lit-html/lit-html.js';
 import { LANGUAGES } from '../i18n.js';
+import { possible } from '../wake.js';
 
 export class MeView {
   static place = 'me';
@@ -22,6 +23,10 @@ export class MeView {
       prefs.set('initials', event.target.value.trim());
       this.app.commands.by = event.target.value.trim() || null;
     };
+    const awake = (event) => {
+      prefs.set('awake', event.target.checked);
+      this.app.wake.check();
+    };
     const theme = (event) => (prefs.theme = event.target.checked ? 'light' : 'dark');
     const check = (label, checked, change) =>
       html`<label class="check"><input type="checkbox" .checked=${checked} @change=${change}>${label}</label>`;
@@ -35,6 +40,7 @@ export class MeView {
         )}</select></label>
         ${check(t('me.theme'), prefs.theme === 'light', theme)}
         ${check(t('me.sound'), prefs.get('sound') !== false, set('sound'))}
+        ${possible() ? check(t('me.awake'), prefs.get('awake') !== false, awake) : html`<p class="why">${t('me.awake_not')}</p>`}
         ${check(t('me.keys'), prefs.get('keys') !== false, set('keys'))}
         <p class="why">${t('me.keys.help')}</p>
         <h2>${t('me.screens')}</h2>
