@@ -33,7 +33,7 @@ from gateway.simulate.habits import PACES, Habits, Pace
 from gateway.simulate.score import Score
 from gateway.simulate.session import Evening
 from gateway.simulate.wire import WireBoard, wire_board
-from gateway.simulate.wire_families import FAMILIES
+from gateway.simulate.wire_families import FAMILIES, Answering
 
 ADVERTISE_S = 0.05
 """Between two advertisements of a device; real ones take 0.02 to 2 s."""
@@ -513,8 +513,9 @@ class BleBoard:
         self.now = 0.0
         """The time of the last of them."""
         self.pause: Callable[[float], Awaitable[None]] = lambda seconds: asyncio.sleep(seconds / speed)
-        self._board = board
+        self.board = board
         self._channel = channel
+        self._speed = speed
         self._observations = [timed for timed in observations if not isinstance(timed[1], Senses | LinkState)]
         device.took = lambda uuid, data: self._say(board.take(data))
 
@@ -525,12 +526,27 @@ class BleBoard:
 
     async def play(self) -> None:
         """Play to the end."""
-        for at, observation in self._observations:
-            await self.pause(at - self.now)
-            self.now = at
-            await _until(lambda: self._board.listening and self._channel in self.device.subscribed)
-            self._say(self._board.sense(observation))
-            self.told += 1
+        streaming = asyncio.create_task(self._stream())
+        try:
+            for at, observation in self._observations:
+                await self.pause(at - self.now)
+                self.now = at
+                await _until(self._heard)
+                self._say(self.board.sense(observation))
+                self.told += 1
+        finally:
+            streaming.cancel()
+
+    async def _stream(self) -> None:
+        """Tell each scan, if this is a board that does."""
+        board = self.board
+        while isinstance(board, Answering) and board.period is not None:
+            await asyncio.sleep(board.period / self._speed)
+            if self._heard():
+                self._say(board.scan())
+
+    def _heard(self) -> bool:
+        return self.board.listening and self._channel in self.device.subscribed
 
     def _say(self, data: bytes) -> None:
         self.device.notify(self._channel, data)
@@ -542,9 +558,9 @@ CHANNELS = {"squareoff_neo": squareoff.NEO_OCCUPANCY}
 BLE = tuple(
     name
     for name, entry in DRIVERS.items()
-    if name in FAMILIES and entry.silence_s is None and any(isinstance(match, Ble) for match in entry.matches)
+    if name in FAMILIES and any(isinstance(match, Ble) for match in entry.matches)
 )
-"""Drivers whose boards can be simulated here: those that speak when something changes."""
+"""Drivers whose boards can be simulated here."""
 
 
 def simulated(

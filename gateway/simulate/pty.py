@@ -29,6 +29,7 @@ from gateway.simulate.habits import PACES, Habits, Pace
 from gateway.simulate.score import Score
 from gateway.simulate.session import Evening
 from gateway.simulate.wire import SERIAL, wire_board
+from gateway.simulate.wire_families import Answering
 
 DRAIN_S = 5.0
 """How long a host may take to read the last bytes."""
@@ -62,6 +63,8 @@ class Terminal:
         ]
         first = next(said for _, said in trace.observations if isinstance(said, BoardDump))
         self._board = wire_board(driver, score.game, first.pieces, not occupancy, str(10001 + seed % 50000))
+        self._period = self._board.period if isinstance(self._board, Answering) else None
+        self._scan_at = 0.0
         self._began: float | None = None
         self._out = bytearray()
         self._drained_by: float | None = None
@@ -80,17 +83,28 @@ class Terminal:
 
     def advance(self, now: float) -> float | None:
         """Play what is due; return when to come back, None for not before the host says something."""
+        if self._period is not None:
+            self._scan(now, self._period)
         if self._began is not None:
             while self._waiting and self._began + self._waiting[-1][0] / self._speed <= now:
                 self._out += self._board.sense(self._waiting.pop()[1])
         self._write()
         if self._began is None:
-            return None
+            return None if self._period is None else self._scan_at
         if self._waiting:
             return self._began + self._waiting[-1][0] / self._speed
         self._drained_by = self._drained_by or now + DRAIN_S
         self.done = now >= self._drained_by or (not self._out and not self._unread())
         return now + 0.05
+
+    def _scan(self, now: float, period: float) -> None:
+        """Tell a scan if it is time; what nobody reads is not said. The game begins with the first that is read."""
+        if self._scan_at and self._began is None and not self._unread():
+            self._began = now
+        if now >= self._scan_at and self._waiting:
+            self._scan_at = now + period / self._speed
+            if not self._out and not self._unread() and isinstance(self._board, Answering):
+                self._out += self._board.scan()
 
     def _write(self) -> None:
         """Hand over what the terminal takes; a host that does not read makes it wait, as a real line would."""

@@ -163,8 +163,9 @@ class CertaboBoard(Answering):
         for square in [square for square in self._tags if self.set[self._tags[square]] != self.pieces.get(square)]:
             del self._tags[square]
         for square in [square for square in self.pieces if square not in self._tags]:
-            free = [tag for tag, piece in self.set.items() if piece == self.pieces[square]]
-            self._tags[square] = next(tag for tag in free if tag not in self._tags.values())
+            kind = [tag for tag, piece in self.set.items() if piece == self.pieces[square]]
+            # A piece whose arrival was scanned before its departure is read on both squares.
+            self._tags[square] = next((tag for tag in kind if tag not in self._tags.values()), kind[0])
         return self._stream(self.pieces)
 
     def scan(self) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
@@ -33,6 +33,7 @@ from gateway.simulate.bluez import BLE, BleBoard, Bluez, Characteristic, Periphe
 from gateway.simulate.games import opera
 from gateway.simulate.habits import RAPID, Habits
 from gateway.simulate.wire import wire_board
+from gateway.simulate.wire_families import CertaboBoard
 from gateway.station import Station
 
 A, B = "AA:00:00:00:00:01", "AA:00:00:00:00:02"
@@ -527,10 +528,11 @@ def keeper(
     tell: Any,
     note: Any = lambda *line: None,
     name: str = "board of table 1",
+    options: Mapping[str, Any] | None = None,
 ) -> Keeper:
     return Keeper(
         name,
-        Link(entry, {None: ("1", "chess")}),
+        Link(entry, {None: ("1", "chess")}, options=options),
         lambda: radio.targets(target, None, entry.matches),
         lambda target, hear, lost: radio.port(target, entry.matches, name, hear, lost),
         tell,
@@ -639,7 +641,16 @@ class Played:
         self.moves: dict[int, str] = {}
         self.states: list[bool] = []
         target = f"ble:{self.device.address}"
-        self.keeper = keeper(radio, target, DRIVERS[driver], self.tell, self.noted, f"board of table {number}")
+        self.keeper = keeper(
+            radio,
+            target,
+            DRIVERS[driver],
+            self.tell,
+            self.noted,
+            f"board of table {number}",
+            # The set of an RFID board has been calibrated before.
+            self.board.board.options if isinstance(self.board.board, CertaboBoard) else {},
+        )
 
     def tell(self, told: list[tuple[str, Observation]], at: float) -> None:
         for _, said in told:
