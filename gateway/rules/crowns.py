@@ -222,7 +222,10 @@ class NotShown:
         lifts = {t.square: t.at for t in touches if t.now is None}
         times = [lifts.get(str(square), played.arrived) for square in captured]
         ordered = times in (sorted(times), sorted(times, reverse=True))
-        landed = [t.square for t in touches if t.now is not None and t.at < played.arrived]
+        down = next(
+            (t.at for t in reversed(touches) if t.square == played.target and t.now is not None), played.arrived
+        )
+        landed = [t.square for t in touches if t.now is not None and t.at < down]
         before = seen.record.position_at(played.ply - 1)
         assert isinstance(before, Position)
         if before.piece_at(int(played.origin)) in ("W", "B"):
