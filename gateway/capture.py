@@ -13,7 +13,6 @@ import contextlib
 import gzip
 import io
 import json
-import os
 import shutil
 import zlib
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -278,12 +277,11 @@ def closed(folder: Path, in_use: Collection[Path]) -> Path | None:
 def compress(path: Path) -> None:
     """Put a compressed file in the place of this one; to a tenth of it or less. Raises `OSError`."""
     part = path.with_name(f"{path.name}.gz.part")
-    times = path.stat()
     try:
         with path.open("rb") as source, gzip.open(part, "wb", compresslevel=6) as target:
             shutil.copyfileobj(source, target)
         # The oldest file goes first, by its time.
-        os.utime(part, ns=(times.st_atime_ns, times.st_mtime_ns))
+        shutil.copystat(path, part)
         part.replace(path.with_name(f"{path.name}.gz"))
     except OSError:
         with contextlib.suppress(OSError):

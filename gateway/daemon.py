@@ -34,6 +34,7 @@ from gateway.ports import Keeper
 from gateway.protocol import Address
 from gateway.publish import VERSION, Message, encode, rfc3339
 from gateway.registry import DRIVERS
+from gateway.tasks import ended
 from gateway.ways import Ways
 from gateway.webserver import PageKeeper
 
@@ -45,7 +46,6 @@ AGAIN_S = (1.0, 60.0)
 STOP_S = 4.5
 PORTS_S = 1.0
 """For ports to close."""
-CANCEL_AGAIN_S = 0.2
 LEAVE_S = 0.3
 
 log = structlog.get_logger("daemon")
@@ -150,18 +150,22 @@ class Daemon:
         for task in self._errands:
             task.cancel()
         # All at once: a device on the radio can take a second to let go.
-        await _ended([self._tasks.pop(name) for name in self._keepers], PORTS_S)
+        await self._ended([self._tasks.pop(name) for name in self._keepers], PORTS_S)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(left(3.0)):
                 await asyncio.gather(self._ways.close(), *(table.stop() for table in self.tables.values()))
         if self.connection.connected:
             await self.connection.stop(left(2.0))
             await asyncio.wait([self._tasks["broker"]], timeout=left(1.0))
-        await _ended(self._tasks.values(), left(0.8))
+        await self._ended(self._tasks.values(), left(0.8))
         await self._journal.close(left(0.3))
         if self._broker is not None:
             await self._broker.stop(left(0.0))
         log.info("gateway stopped", outbox=self.connection.backlog)
+
+    async def _ended(self, tasks: Iterable[asyncio.Task[None]], timeout_s: float) -> None:
+        for task in await ended(tasks, timeout_s):
+            log.error("a loop does not end", loop=task.get_name())
 
     def reload(self) -> None:
         """SIGHUP: take over changed tables; those that have not changed are not touched."""
@@ -227,7 +231,7 @@ class Daemon:
 
     async def _end(self, name: str) -> None:
         del self._plans[name], self._keepers[name]
-        await _ended([self._tasks.pop(name)], STOP_S)
+        await self._ended([self._tasks.pop(name)], STOP_S)
 
     def _keeper(self, plan: PortPlan) -> Keeper:
         entry = DRIVERS[plan.driver]
@@ -288,7 +292,7 @@ class Daemon:
     # --- watching over it all --------------------------------------------------------------------------------------
 
     def _supervise(self, name: str, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        self._tasks[name] = asyncio.create_task(self._supervised(name, work))
+        self._tasks[name] = asyncio.create_task(self._supervised(name, work), name=name)
 
     async def _supervised(self, name: str, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
         pause = AGAIN_S[0]
@@ -399,21 +403,6 @@ class Daemon:
             offline=status("offline", None),
             on_command=self._command,
         )
-
-
-async def _ended(tasks: Iterable[asyncio.Task[None]], timeout_s: float) -> None:
-    """Cancel tasks, and wait for their end.
-
-    More than once: `asyncio.wait_for` of Python 3.11, which aiomqtt uses, loses a cancellation that comes together with
-    its result.
-    """
-    running, until = set(tasks), time.monotonic() + timeout_s
-    while running and time.monotonic() < until:
-        for task in running:
-            task.cancel()
-        running = (await asyncio.wait(running, timeout=CANCEL_AGAIN_S))[1]
-    for task in running:
-        log.error("a loop does not end", loop=task.get_name())
 
 
 def plan_ports(tables: tuple[TableConfig, ...]) -> list[PortPlan]:

@@ -31,6 +31,7 @@ from gateway.mqtt_client import REFUSED, TOO_LARGE, WINDOW, ConfirmingClient, pa
 from gateway.outbox import Outbox
 from gateway.publish import Message
 from gateway.store import Entry, Lane
+from gateway.tasks import ended
 
 KEEPALIVE_S = 10
 CONNECT_TIMEOUT_S = 5.0
@@ -40,6 +41,7 @@ TAKEN_OVER_S = (30.0, 120.0)
 SUSPICION_S = 1.0
 """How long another gateway with our id has to say that it is there."""
 LEAVE_S = 1.0
+TASKS_END_S = 2.0
 REFUSED_RETAINED_S = 30.0
 BOUND_S = 600.0
 """How long packets as large as one that ended a connection are held back."""
@@ -294,9 +296,7 @@ class Connection:
                 await asyncio.wait(tasks, timeout=self._patience(), return_when=asyncio.FIRST_COMPLETED)
             await self._leave(client)
         finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            await ended(tasks, TASKS_END_S)
 
     async def _begin(self, client: ConfirmingClient, gone: asyncio.Task[str]) -> None:
         """Say that we are here, make sure that nobody else is, and let everything go."""
