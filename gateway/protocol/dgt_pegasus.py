@@ -89,6 +89,7 @@ def dialogue(games: Mapping[Address, GameKind], options: Mapping[str, Any]) -> D
     """Who it is, what stands, and every change; then the position whenever there is silence."""
     settings = settle(OPTIONS, options)
     key = (build_developer_key(settings["developer_key"]),) if settings["developer_key"] else ()
-    opening = (RESET, SERIAL, VERSION, *key, TRADEMARK, ASK_POSITION, UPDATES, ASK_CHARGE)
+    # Changes before the position: what happens between the two questions is told, and is in the answer too.
+    opening = (RESET, SERIAL, VERSION, *key, TRADEMARK, UPDATES, ASK_POSITION, ASK_CHARGE)
     silence_s = settings["silence_s"]
     return Asking(Questions(opening, (ASK_POSITION,), ASK_POSITION, ASK_CHARGE, silence_s=silence_s))
