@@ -117,7 +117,8 @@ class Node:
         lingering = standing & self.lingering
         uncrowned = self.uncrowned(board) & standing
         wrong = standing & ~lingering & ~uncrowned
-        unreported = self.unreported(wrong, board) if wrong else 0
+        # Where another piece of the mover is gone, that one made the ply.
+        unreported = self.unreported(wrong, board) if wrong and not missing & ~own else 0
         wrong &= ~unreported
         cost = (
             MISSING_OWN * (missing & own).bit_count()

@@ -21,7 +21,7 @@ WALK = 500
 a piece that mates on both colours of squares nothing else is likely to be proved."""
 SLICE = 3
 """Steps of a proof at one look, so that a sensor never waits for one."""
-PAUSE = 0.01
+PAUSE = 0.003
 """Seconds between two looks at an unfinished proof."""
 
 
