@@ -91,7 +91,10 @@ class TestDeadPosition:
         assert [("dead_position", 6.4, None)] == scene.raised("dead_position")
 
     def test_a_wall(self) -> None:
-        assert [("dead_position", 5.7, None)] == Chess(WALL).made("a2", "b1").raised("dead_position")
+        """The proof is found a little at a time, and not at once."""
+        [(_, at, side)] = Chess(WALL).made("a2", "b1").raised("dead_position")
+
+        assert side is None and 5.7 <= at <= 6.2
 
     @pytest.mark.parametrize("fen, origin, target", [
         ("8/8/8/4k3/8/2N2N2/8/K7 b - - 0 80", "e5", "e6"), ("8/8/8/4k3/4n3/8/8/K4B2 b - - 0 80", "e5", "e6"),
