@@ -33,6 +33,8 @@ export class HallView {
     this.waiting = new Set();
     /** Since when something is due. */
     this.since = Infinity;
+    /** Whether there are tables without a tile. */
+    this.more = false;
     // Chips come and go above the hall, and take from its height.
     this.resized = new ResizeObserver(() => this.#fit());
     this.resized.observe(place.parentElement);
@@ -48,7 +50,7 @@ export class HallView {
 
   draw({ tables, tick, alerts, all }, look) {
     const { hall, words } = this.app;
-    if (hall.tables.size !== this.tiles.size || all) this.#keep();
+    if (hall.tables.size !== this.tiles.size || all) this.more = true;
     this.title.textContent = words.t('hall.label');
     this.empty.hidden = this.tiles.size > 0;
     this.empty.textContent = words.t('hall.empty');
@@ -68,6 +70,7 @@ export class HallView {
     const began = performance.now();
     // Where frames are slow for other reasons than ours, few tiles in each would only make it later.
     const most = now() - this.since > LATE ? Infinity : CHANGES;
+    if (this.more) this.#keep(most);
     let changed = 0;
     for (const id of this.due) {
       this.due.delete(id);
@@ -83,7 +86,7 @@ export class HallView {
       if (table && this.tiles.get(id)?.show(table, this.boards)) made++;
       if (made >= NEW_BOARDS || performance.now() - began > BUDGET) break;
     }
-    if ((this.due.size || this.waiting.size) && !this.working) {
+    if ((this.more || this.due.size || this.waiting.size) && !this.working) {
       this.working = true;
       requestAnimationFrame(() => {
         this.working = false;
@@ -92,8 +95,8 @@ export class HallView {
     }
   }
 
-  /** Tiles for the tables there are, in the order in which people count. */
-  #keep() {
+  /** Tiles for the tables there are, in the order in which people count; some now, the rest in the next frames. */
+  #keep(most) {
     const ids = this.app.hall.sorted().map((table) => table.id);
     const before = this.tiles.size;
     for (const [id, tile] of this.tiles) {
@@ -101,17 +104,28 @@ export class HallView {
       tile.el.remove();
       this.tiles.delete(id);
     }
-    ids.forEach((id, index) => {
-      if (!this.tiles.has(id)) this.tiles.set(id, new Tile(this.app, id));
+    let place = 0;
+    let made = 0;
+    this.more = false;
+    for (const id of ids) {
+      if (!this.tiles.has(id)) {
+        this.more = made >= most;
+        if (this.more) break;
+        made++;
+        this.tiles.set(id, new Tile(this.app, id));
+        this.due.add(id);
+        this.waiting.add(id);
+      }
       const { el } = this.tiles.get(id);
-      if (this.grid.children[index] !== el) this.grid.insertBefore(el, this.grid.children[index] ?? null);
-    });
-    if (this.tiles.size !== before || !this.fitted) this.#fit();
+      if (this.grid.children[place] !== el) this.grid.insertBefore(el, this.grid.children[place] ?? null);
+      place++;
+    }
+    this.empty.hidden = this.tiles.size > 0;
+    if (this.tiles.size !== before || !this.fitted) this.#fit(ids.length);
   }
 
   /** The largest tiles with which all tables are on one screen. */
-  #fit() {
-    const count = this.tiles.size;
+  #fit(count = this.app.hall.tables.size) {
     const width = this.grid.clientWidth;
     const height = this.place.parentElement.clientHeight - 8;
     if (!count || !width) return;
