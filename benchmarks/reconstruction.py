@@ -43,7 +43,7 @@ from gateway.events import (
 from gateway.simulate.clock import ClockModel
 from gateway.simulate.device import CLASSIC, OCCUPANCY, WHOLE, Board, BoardModel, Trace, drawn_board
 from gateway.simulate.habits import BLITZ, DRAUGHTS_BLITZ, RAPID, SCRAMBLE, STANDARD, Habits, Pace
-from gateway.simulate.hand import Performance, Truth
+from gateway.simulate.hand import Performance, Takeback, Truth
 from gateway.simulate.score import Score, draughts_name
 from gateway.simulate.session import Evening
 from gateway.table import Table
@@ -136,6 +136,8 @@ def _outage(truth: Truth, rng: Random) -> tuple[float, float]:
 
 RAPID_DRAUGHTS = replace(RAPID, name="rapid", base=1200.0, increment=5.0)
 NOISY = Habits().noisy(5)
+DUMPS = 10.0
+"""Seconds between the whole dumps for which the DGT driver asks (`dump_s`)."""
 
 ROWS = (
     Row("chess standard", "100 / 99.8 %", STANDARD),
@@ -144,6 +146,10 @@ ROWS = (
     Row("chess blitz", "99.95 / 99.5 %", BLITZ),
     Row(
         "chess blitz, noise x5, lost, misread", "99.5 / 98 %", BLITZ, habits=NOISY,
+        board=replace(CLASSIC, lost=0.005, misread=0.002, dump_every=DUMPS),
+    ),
+    Row(
+        "the same, never asked for a dump", "-", BLITZ, habits=NOISY,
         board=replace(CLASSIC, lost=0.005, misread=0.002),
     ),
     Row("chess rapid, takebacks", "99.9 / 99 %", RAPID, takebacks=0.5),
@@ -156,7 +162,8 @@ ROWS = (
     Row("draughts problems", "-", DRAUGHTS_BLITZ, game=partial(draughts_game, problems=True), set_up=True),
     Row("occupancy rapid", "99.98 / 99.5 %", RAPID, board=OCCUPANCY),
     Row("occupancy blitz", "99 / 95 %", BLITZ, board=OCCUPANCY),
-    Row("cable out, rapid", "99.8 / 97 %", RAPID, cable_out=True),
+    Row("cable out, rapid", "99.8 / 97 %", RAPID, board=replace(CLASSIC, log=True), cable_out=True),
+    Row("the same, without the board's log", "-", RAPID, cable_out=True),
     Row("whole positions, rapid", "-", RAPID, board=WHOLE),
     Row("whole positions, blitz", "-", BLITZ, board=WHOLE),
     Row("Bluetooth board, blitz", "-", BLITZ, board=replace(CLASSIC, period=0.45)),
@@ -324,7 +331,7 @@ def judge_game(truth: Truth, published: list[tuple[float, Event]], seen: dict[in
         elif isinstance(event, MoveRetracted):
             lost = [n for n in line.confirmed if n >= event.from_ply]
             first = min(lost, default=0)
-            excused = any(t.played <= at <= t.end + 10.0 and first >= t.from_ply for t in truth.takebacks)
+            excused = any(t.played <= at <= _played_on(truth, t) and first >= t.from_ply for t in truth.takebacks)
             verdict.changed += 0 if excused else len(lost)
         elif isinstance(event, GameEnded):
             result = event.result
@@ -342,6 +349,12 @@ def judge_game(truth: Truth, published: list[tuple[float, Event]], seen: dict[in
         verdict.results, verdict.results_right = 1, int(result == truth.shown)
     verdict.delays = [max(0.0, first_right[ply] - moment) for ply, moment in seen.items() if ply in first_right]
     return verdict
+
+
+def _played_on(truth: Truth, takeback: Takeback) -> float:
+    """Until when a takeback may be published: play has gone on without what was taken back."""
+    reply = min(takeback.from_ply, len(truth.plies) - 1)
+    return max(takeback.end, truth.plies[reply].placed) + 10.0
 
 
 def prefix(found: Sequence[str | None], names: Sequence[str]) -> int:
