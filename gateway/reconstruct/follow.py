@@ -30,6 +30,8 @@ GUESS = 0.3
 """The same beside a ply that was inferred."""
 GUESS_HOLD = 12.0
 """Seconds an inferred ply waits while another is as likely: by then the next dump has come."""
+LOG_HOLD = 12.0
+"""Seconds after a guess at what a gap hid before anything is confirmed on it: by then the board's own log has come."""
 COMPANION_HOLD = 15.0
 """Seconds a ply waits while another piece of its player, lifted with it, is out of its place."""
 RETRACT_HOLD = 2.5
@@ -173,7 +175,7 @@ class Follow:
         found = self._no_ply(at)
         self._wake(self.irregular.amend(self.tip, at))
         if self.gap is not None:
-            self._wake(self.gap.bridge(self.rivals, at))
+            self._wake(self.gap.bridge(self.rivals, self.tip, at))
         self._doubt(at)
         self._wake(self.irregular.complete(at, timed=self.timed))
         if not self.rivals.best.node.ceremony(self.board):
@@ -312,6 +314,8 @@ class Follow:
         """Until when a ply must wait, for each reason there is."""
         best, parent = self.rivals.best, rival.parent
         assert parent is not None
+        if self.unexplained_gap is not None:
+            yield FOREVER
         if best.rate > UPHEAVAL or (self.disputed and best.rate >= 1.0):
             yield FOREVER
         if self.withhold_after is not None and rival.at > self.withhold_after:
@@ -370,9 +374,12 @@ class Follow:
         self.rivals.prove()
         line = self.tip.line(self.confirmed)
         for index, rival in enumerate(line):
-            if rival.unproved:
+            if rival.unproved or self.unexplained_gap is not None:
                 break
             if rival.guessed:
+                if at < rival.at + LOG_HOLD:
+                    self._wake(rival.at + LOG_HOLD)
+                    break
                 continue
             press, replies = self.presses.on(rival), line[index + 1 :]
             if press is None and not replies:

@@ -7,7 +7,7 @@ from typing import Any
 
 from gateway.reconstruct.node import Node
 from gateway.reconstruct.observed import Observed
-from gateway.reconstruct.rivals import Rivals, departure_bit
+from gateway.reconstruct.rivals import Rival, Rivals, departure_bit
 
 LONGEST = 4
 """Plies that a gap may hide (catalogue, `record_gap`)."""
@@ -38,8 +38,10 @@ class Gap:
         """When to take what stands as it is; None if it is explained."""
         return None if self.lines is not None else max(self.since, board.last_change) + GIVE_UP
 
-    def bridge(self, rivals: Rivals, at: float) -> float | None:
-        """Add the plies that were made in it to the best rival; return when to try again, None if not by time.
+    def bridge(self, rivals: Rivals, tip: Rival, at: float) -> float | None:
+        """Add the plies that were made in it to what was known before; return when to try again, None if not by time.
+
+        Known before is `tip`, the last published ply, or else what the best rival has read since.
 
         Of several lines that reach the same position the rivals keep the first. They are inferred, nothing saw them;
         and where there is more than one they are guessed, and never confirmed.
@@ -54,10 +56,13 @@ class Gap:
         if at < due:
             return due
         self.tried = board.last_change
-        found = paths(best.node, board)
+        before = tip
+        found = paths(tip.node, board)
+        if not found and best is not tip:
+            before, found = best, paths(best.node, board)
         for line in found:
-            begun = board.changed_at[departure_bit(line[0])] > best.at
-            rival, cost = best, 0.0 if begun else UNBEGUN
+            begun = board.changed_at[departure_bit(line[0])] > before.at
+            rival, cost = before, 0.0 if begun else UNBEGUN
             for ply in line:
                 rival, cost = rivals.infer(rival, ply, at, cost, guessed=len(found) > 1), 0.0
         if found:
