@@ -41,6 +41,17 @@ def listening(port: int, heard: Path) -> subprocess.Popen[bytes]:
         return subprocess.Popen(command, stdout=file)
 
 
+def in_order(heard: Path) -> dict[str, int]:
+    """The last number of each stream, if each came in its order."""
+    last: dict[str, int] = {}
+    for line in heard.read_text().splitlines():
+        said = json.loads(line)
+        # What is repeated after a lost connection is repeated from there on.
+        assert said["seq"] <= last.get(said["table"], 0) + 1
+        last[said["table"]] = said["seq"]
+    return last
+
+
 async def drain(tables: int, plies: int, directory: Path) -> None:
     """Wait, start, and prove."""
     (directory / "broker").mkdir()
@@ -69,12 +80,7 @@ async def drain(tables: int, plies: int, directory: Path) -> None:
             took, grown = time.monotonic() - began, (memory() - before) / 1e6
         await asyncio.sleep(2)
         listener.terminate()
-    last: dict[str, int] = {}
-    for line in Path(directory, "heard").read_text().splitlines():
-        said = json.loads(line)
-        # What is repeated after a lost connection is repeated from there on.
-        assert said["seq"] <= last.get(said["table"], 0) + 1
-        last[said["table"]] = said["seq"]
+    last = in_order(Path(directory, "heard"))
     assert last == dict.fromkeys(names, number) | {"new": fresh}
     print(
         f"{number * tables} events of {tables} tables: {took:.1f} s, {number * tables / took:.0f} a second, in order;"
