@@ -311,7 +311,9 @@ def _left_behind(
         since, wait = press.at, REMOVED_WAIT if seen.history.lossy else IN_HAND
     elif fault.kind == "wrong_men_removed":
         since, wait = press.at, max(MAN_IN_HAND, seen.debounce(fault.kind))
-    elif fault.kind == "piece_removed_without_capture" and turn.owner(fault.evidence["piece"]) != turn.side:
+    elif fault.kind == "piece_removed_without_capture" and (
+        turn.owner(fault.evidence["piece"]) != turn.side or _lifted_at(seen, fault.squares[0], press)
+    ):
         since, wait = press.at, max(ADJUSTED, seen.debounce(fault.kind))
     if seen.history.lossy and seen.board.pieces_known:
         wait = max(wait or 0.0, DOUBTED, seen.debounce(fault.kind))
@@ -327,6 +329,12 @@ def _left_behind(
         wait = max(wait, lifted + HELD - press.at)
     yield _finding(seen, game, fault, turn, since, key, base, wait=wait, press=press)
     yield from _both_kings(seen, game, fault, turn, since, base)
+
+
+def _lifted_at(seen: Situation, square: Square, press: Press) -> bool:
+    """Whether a piece was lifted as the clock was pressed: one hand cannot do both, so it came after."""
+    lift = seen.history.lifts.get(square)
+    return lift is not None and lift.at > press.at - PRESS_GRACE
 
 
 def _left_at(seen: Situation, press: Press, stands: Mapping[Square, Piece]) -> dict[Square, Piece]:

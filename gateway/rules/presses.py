@@ -190,12 +190,10 @@ def _unfinished(seen: Situation, game: Game, press: Press) -> float | None:
         # The piece is down: men still to be lifted or crowned are other rules' business.
         return None
     played = _last(game, seen)
-    if game.record.ply > base and played is not None and press.at - played.arrived > EARLY:
-        straightened = not seen.board.piece(seen.board.geometry.index[played.target])
-        if straightened:
-            return None
+    made = game.record.ply > base and played is not None and press.at - played.arrived > EARLY
     if hand_full(turn):
-        return TOO_LATE
+        # After the move a piece is being straightened, the one just moved or another.
+        return None if made else TOO_LATE
     half = _half_made(turn)
     return None if half is None else seen.debounce(half.kind)
 

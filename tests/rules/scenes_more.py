@@ -997,4 +997,10 @@ SCENES = [
     Scene(
         "touched: after reply", "0.1:w 3:-g1 5:+N@g1 8:-e2 8.6:+P@e4 10:-e7 10.6:+p@e5 11.2:b 12:w", "touch_move@10.6/w"
     ),
+    Scene(
+        "straightened as the clock is pressed",
+        "0.1:w 4:-e2 4.6:+P@e4 5.2:-g1 5.3:b 6.8:+N@g1 9:-e7 9.6:+p@e5 10:w",
+        "",
+        "piece_removed_without_capture clock_pressed_before_move_completed touch_move",
+    ),
 ]
