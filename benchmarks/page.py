@@ -20,6 +20,7 @@ import random
 import sys
 import tempfile
 import time
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -102,9 +103,15 @@ def main() -> None:
     parser.add_argument("--size", choices=["wall", "phone"], default="wall")
     arguments = parser.parse_args()
     chance = random.Random(1)
-    with tempfile.TemporaryDirectory() as directory, sync_playwright() as playwright, serving() as server:
+    with (
+        tempfile.TemporaryDirectory() as directory,
+        sync_playwright() as playwright,
+        serving() as server,
+        ExitStack() as ending,
+    ):
         browser = playwright.chromium.launch(executable_path=chromium(), args=CHROMIUM_ARGUMENTS)
         stage = Stage(Path(directory), browser, server)
+        ending.callback(stage.close)
         seats = [simulated_seat(number, "pi-a", chance.uniform(20, 100)) for number in range(1, arguments.tables + 1)]
         hall = stage.hall(seats)
         say_table(hall, "P", running="none")
@@ -137,8 +144,6 @@ def main() -> None:
         page.wait_for_timeout(TRACED_S * 1000)
         tasks = long_tasks(browser.stop_tracing())
         rate = (hall.said - heard) / arguments.seconds
-        stage.close()
-        browser.close()
     inside = [painted[key] - arrived[key] for key in sent if key in painted and key in arrived]
     whole = [origin + painted[key] - at for key, at in sent.items() if key in painted]
     print(f"{arguments.tables} tables, {rate:.0f} messages/s, {arguments.size}, slowed {arguments.throttle:g} times")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 import tempfile
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -113,9 +114,15 @@ PICTURES: dict[str, tuple[str, dict[str, int], str, Callable[[Any], None] | None
 def main() -> None:
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER
     folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as directory, sync_playwright() as playwright, serving() as server:
+    with (
+        tempfile.TemporaryDirectory() as directory,
+        sync_playwright() as playwright,
+        serving() as server,
+        ExitStack() as ending,
+    ):
         browser = playwright.chromium.launch(executable_path=chromium(), args=CHROMIUM_ARGUMENTS)
         stage = Stage(Path(directory), browser, server)
+        ending.callback(stage.close)
         hall(stage)
         for size, options in ((PHONE, SHARP), (WALL, {})):
             page = stage.page("", size, **options)
@@ -141,8 +148,6 @@ def main() -> None:
         stage.broker.kill()
         page.wait_for_timeout(5000)
         page.screenshot(path=folder / "wall-not-live.png")
-        stage.close()
-        browser.close()
 
 
 if __name__ == "__main__":
