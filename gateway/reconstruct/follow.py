@@ -238,7 +238,9 @@ class Follow:
                 if not self._ready(rival, at):
                     break
                 found.append(Played(rival))
-                self.rivals.excuse(self.tip.node, min(self.tip.at, rival.at) - EXCUSE_AFTER)
+                if self.gap is None or rival is best:
+                    # In the middle of a gap's plies what differs is what the rest of them will explain.
+                    self.rivals.excuse(self.tip.node, min(self.tip.at, rival.at) - EXCUSE_AFTER)
                 self.tip = rival
         return found
 

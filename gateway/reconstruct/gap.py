@@ -62,7 +62,8 @@ class Gap:
             before, found = best, paths(best.node, board)
         for line in found:
             begun = board.changed_at[departure_bit(line[0])] > before.at
-            rival, cost = before, 0.0 if begun else UNBEGUN
+            # What was held against the reading before it is explained by the line.
+            rival, cost = before, best.cost - before.cost + (0.0 if begun else UNBEGUN)
             for ply in line:
                 rival, cost = rivals.infer(rival, ply, at, cost, guessed=len(found) > 1), 0.0
         if found:
