@@ -44,16 +44,17 @@ from gateway.events import (
 )
 from gateway.events import Device as DeviceName
 from gateway.game import Assignment, Game, Orientation
+from gateway.reconstruct.missed import Away, missed_changes
 from gateway.reconstruct.observed import Observed
 from gateway.reconstruct.phase import (
-    CENTRE,
+    KingsSignal,
     as_it_stands,
     geometry,
-    kings_signal,
+    lies_rotated,
     over,
     start_position,
+    upside_down,
 )
-from gateway.reconstruct.rivals import Rival
 from gateway.record import GamePosition, Record
 from gateway.rules import Situation, Touch
 from gateway.rules.watch import Watch
@@ -71,8 +72,6 @@ STOP_GRACE = 0.4
 """Seconds after both clocks stopped during which a ply may still arrive."""
 LOG_PACE = 0.4
 """Seconds between two changes that a board kept: about a gesture's own pace."""
-TELLING = 4
-"""Men of each side from which the board tells which way round it lies."""
 MADE_BY_POSITION = ("checkmate", "stalemate", "no_moves", "no_pieces")
 """Reasons of an end that go with the position that made it."""
 DISMANTLED = 4.0
@@ -96,16 +95,6 @@ class Device:
     battery: int | None = None
     last_frame: float | None = None
     link: Link = field(default_factory=Link)
-
-
-@dataclass(frozen=True, slots=True)
-class Away:
-    """The moment at which the board went away."""
-
-    since: float
-    pieces: Mapping[Square, Piece]
-    rival: Rival
-    """The best reading then."""
 
 
 class Table:
@@ -150,7 +139,7 @@ class Table:
         self._raw: dict[Square, Piece] = {}
         """What the board said last, in its own frame."""
         self._start_since: float | None = None
-        self._signal: tuple[str, float] | None = None
+        self._signal = KingsSignal()
         self._running_since: float | None = None
         self._gap = False
         """The board was away: more may have happened than was seen."""
@@ -321,7 +310,8 @@ class Table:
             if game and game.phase in ("play", "setup"):
                 game.follow.changed(self.at if at is None else at, reported)
         self._look_for_start()
-        self._look_for_signal()
+        if self.game_kind != "draughts" and self.board.pieces_known:
+            self._signal.look(self.board, self.at)
 
     def turn_board(self, orientation: Orientation | None) -> None:
         """Read the board that way round from now on."""
@@ -333,10 +323,8 @@ class Table:
     def _settle_orientation(self) -> None:
         """A game is in play and the board is first seen: it lies as it differs less; a tie is normal."""
         assert self.game is not None
-        expected = self.game.position.pieces()
-        turned = {self.board.geometry.turned(square): piece for square, piece in self._raw.items()}
-        normal, rotated = (_differing(expected, pieces) for pieces in (self._raw, turned))
-        self.turn_board("rotated" if rotated < normal else "normal")
+        rotated = lies_rotated(self.board.geometry, self.game.position.pieces(), self._raw)
+        self.turn_board("rotated" if rotated else "normal")
 
     # --- a game begins ------------------------------------------------------------------------------------------
 
@@ -411,7 +399,7 @@ class Table:
         began = datetime.fromtimestamp(self.stamped(self.at), UTC)
         game.begin(self._new_game_id(began), f"{began:%Y.%m.%d}", timed=self.clock.connected)
         self.game, self.next = game, None
-        self._signal = self._start_since = None
+        self._signal.shown = self._start_since = None
         self.emit(
             GameStarted(
                 game=game.kind,
@@ -599,7 +587,7 @@ class Table:
         if self.at < due:
             self.wake(due)
             return
-        if self.orientation is None and _upside_down(self.board.pieces()):
+        if self.orientation is None and upside_down(self.board.pieces()):
             self.turn_board("rotated")
         try:
             position = as_it_stands(self.game_kind, self.board.pieces(), self.clock.running)
@@ -648,21 +636,11 @@ class Table:
 
     # --- a result shown by the kings ----------------------------------------------------------------------------
 
-    def _look_for_signal(self) -> None:
-        if self.game_kind == "draughts" or not self.board.pieces_known:
-            return
-        index = self.board.geometry.index
-        result = kings_signal({square: self.board.piece(index[square]) or "" for square in CENTRE})
-        if result is None:
-            self._signal = None
-        elif self._signal is None or self._signal[0] != result:
-            self._signal = (result, self.at)
-
     def _kings(self) -> None:
         game = self.game
-        if self._signal is None or game is None or game.phase not in ("play", "ended"):
+        if self._signal.shown is None or game is None or game.phase not in ("play", "ended"):
             return
-        result, since = self._signal
+        result, since = self._signal.shown
         if game.phase == "ended" and (game.reason != "kings_signal" or game.result == result):
             return
         if self.at < since + KINGS_REST:
@@ -730,7 +708,7 @@ class Table:
             "next": self.next and self.next.state(),
             "watch": self.watch.state(),
             "start_since": self._start_since,
-            "signal": self._signal,
+            "signal": self._signal.shown,
             "running_since": self._running_since,
             "gap": self._gap,
             "away": self._away and [self._away.since, dict(self._away.pieces), self._away.rival.depth],
@@ -765,43 +743,9 @@ class Table:
         self.next = state["next"] and Game.restore(state["next"], self.board)
         self.watch.restore(state["watch"])
         self._start_since, self._running_since = state["start_since"], state["running_since"]
-        self._signal = state["signal"] and tuple(state["signal"])
+        self._signal.shown = state["signal"] and tuple(state["signal"])
         self._gap, self._log_read = state["gap"], state["log_read"]
         if state["away"] and self.game:
             since, pieces, depth = state["away"]
             self._away = Away(since, pieces, self.game.follow.rivals.best.ancestor(depth))
         self.deadline = state["deadline"]
-
-
-def missed_changes(
-    before: Mapping[Square, Piece], changes: list[tuple[Square, Piece | None]]
-) -> list[tuple[Square, Piece | None]] | None:
-    """The changes of a whole log that came after `before` stood for the last time; None if it never did.
-
-    The log begins at power-up with an empty board.
-    """
-    pieces: dict[Square, Piece] = {}
-    last = None
-    for number, (square, piece) in enumerate(changes, 1):
-        if piece is None:
-            pieces.pop(square, None)
-        else:
-            pieces[square] = piece
-        if pieces == before:
-            last = number
-    return None if last is None else changes[last:]
-
-
-def _upside_down(pieces: Mapping[Square, Piece]) -> bool:
-    """Whether White's men stand farther up the board than Black's, and there are enough of both to tell."""
-    rows: dict[str, list[int]] = {"P": [], "p": [], "w": [], "b": []}
-    for square, piece in pieces.items():
-        if piece in rows:
-            rows[piece].append(-int(square) if square.isdigit() else int(square[1:]))
-    white, black = rows["P"] or rows["w"], rows["p"] or rows["b"]
-    return min(len(white), len(black)) >= TELLING and sum(white) / len(white) > sum(black) / len(black)
-
-
-def _differing(expected: Mapping[Square, Piece], seen: Mapping[Square, Piece]) -> int:
-    squares = expected.keys() | seen.keys()
-    return sum(expected.get(square) != seen.get(square) for square in squares)

@@ -12,9 +12,11 @@ from gateway.events import GameKind, Piece, Square
 from gateway.reconstruct.chess import ChessNode
 from gateway.reconstruct.draughts import DraughtsNode
 from gateway.reconstruct.node import Node
-from gateway.reconstruct.observed import CHESS, DRAUGHTS, Geometry
+from gateway.reconstruct.observed import CHESS, DRAUGHTS, Geometry, Observed
 from gateway.record import START_FEN, ChessPosition, GamePosition, position_from_fen
 
+TELLING = 4
+"""Men of each side from which the board tells which way round it lies."""
 CENTRE = ("d4", "e4", "d5", "e5")
 _LIGHT = ("e4", "d5")
 
@@ -118,6 +120,22 @@ def kings_signal(pieces: Mapping[Square, Piece]) -> str | None:
     return {2: "1-0", 0: "0-1", 1: "1/2-1/2"}[light]
 
 
+class KingsSignal:
+    """The result that the kings show at present, and since when."""
+
+    def __init__(self) -> None:
+        self.shown: tuple[str, float] | None = None
+
+    def look(self, board: Observed, at: float) -> None:
+        """Note whether the signal stands at `at`, on a board that knows its pieces."""
+        index = board.geometry.index
+        result = kings_signal({square: board.piece(index[square]) or "" for square in CENTRE})
+        if result is None:
+            self.shown = None
+        elif self.shown is None or self.shown[0] != result:
+            self.shown = (result, at)
+
+
 def over(position: GamePosition) -> tuple[str, str] | None:
     """Result and reason if the side to move cannot move: mate, stalemate, no pieces, no moves (FIDE 5.1.1, 5.2.1;
     FMJD A1 7.2)."""
@@ -140,3 +158,24 @@ def _over(key: Same) -> tuple[str, str] | None:
     lost = position.turn
     own = position.white_men | position.white_kings if lost == "white" else position.black_men | position.black_kings
     return ("0-2" if lost == "white" else "2-0"), ("no_moves" if own else "no_pieces")
+
+
+def upside_down(pieces: Mapping[Square, Piece]) -> bool:
+    """Whether White's men stand farther up the board than Black's, and there are enough of both to tell."""
+    rows: dict[str, list[int]] = {"P": [], "p": [], "w": [], "b": []}
+    for square, piece in pieces.items():
+        if piece in rows:
+            rows[piece].append(-int(square) if square.isdigit() else int(square[1:]))
+    white, black = rows["P"] or rows["w"], rows["p"] or rows["b"]
+    return min(len(white), len(black)) >= TELLING and sum(white) / len(white) > sum(black) / len(black)
+
+
+def lies_rotated(board: Geometry, expected: Mapping[Square, Piece], seen: Mapping[Square, Piece]) -> bool:
+    """Whether `seen`, in the board's own frame, is nearer to the `expected` position turned round; a tie is not."""
+    turned = {board.turned(square): piece for square, piece in seen.items()}
+    return _differing(expected, turned) < _differing(expected, seen)
+
+
+def _differing(expected: Mapping[Square, Piece], seen: Mapping[Square, Piece]) -> int:
+    squares = expected.keys() | seen.keys()
+    return sum(expected.get(square) != seen.get(square) for square in squares)

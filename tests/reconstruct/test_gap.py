@@ -12,10 +12,10 @@ from gateway.draughts import Position
 from gateway.events import LogEntry
 from gateway.protocol import dgt
 from gateway.reconstruct.gap import LONGEST, paths
+from gateway.reconstruct.missed import missed_changes
 from gateway.reconstruct.observed import Observed
 from gateway.reconstruct.phase import geometry, node_of
 from gateway.record import position_from_fen
-from gateway.table import missed_changes
 
 START = chess.STARTING_FEN
 
