@@ -83,7 +83,8 @@ class Framer:
     def restore(self, state: Mapping[str, Any], at: float) -> None:
         """See `gateway.protocol.Decoder`."""
         self._buffer[:] = bytes.fromhex(state["buffer"])
-        self._noise = int(state["noise"])
+        # Bounded, as it always is: a damaged capture must not be told of without end.
+        self._noise = int(state["noise"]) % NOISE_RUN
         self._last_at = moment(state["quiet"], at)
         if hasattr(self._measure, "memory"):
             self._measure.memory = int(state["measure"])
