@@ -58,6 +58,11 @@ class ChessNode(Node):
     def allows(self, departure: int, arrival: int) -> bool:
         return any(self.board.generate_legal_moves(chess.BB_SQUARES[departure], chess.BB_SQUARES[arrival]))
 
+    def allows_again(self, departure: int, arrival: int) -> bool:
+        board = self.board.copy(stack=False)
+        board.turn, board.ep_square = not board.turn, None
+        return any(board.generate_legal_moves(chess.BB_SQUARES[departure], chess.BB_SQUARES[arrival]))
+
     def carried(self, ply: chess.Move, board: Observed) -> bool:
         if not self.board.kings & chess.BB_SQUARES[ply.from_square]:
             return False
@@ -231,6 +236,20 @@ class ChessNode(Node):
         if piece == chess.KING:
             return self.board.is_legal(chess.Move(ply.from_square, step[0])) or bool(self.board.castling_rights)
         return not self.own & chess.BB_SQUARES[step[0]]
+
+    def half_castled(self, board: Observed) -> chess.Move | None:
+        differing = self.difference(board)
+        king, arrived = differing & self.board.kings & self.own & ~board.occupied, differing & board.occupied
+        if differing.bit_count() != 2 or not king or not arrived:
+            return None
+        move = chess.Move(king.bit_length() - 1, arrived.bit_length() - 1)
+        return move if self._half_castled(move) else None
+
+    def begins_castling(self, ply: chess.Move) -> bool:
+        rook = self.board.rooks & chess.BB_SQUARES[ply.from_square]
+        return bool(rook and self.board.castling_rights & rook) and any(
+            _rook_arrival(castling) == ply.to_square for castling in self.board.generate_castling_moves()
+        )
 
     def ply_state(self, ply: chess.Move) -> str:
         return ply.uci()

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gateway.draughts import BIT, Ply, Position
+from gateway.events import OTHER
 from gateway.reconstruct.node import PLY, SCAN_GRACE, Extension, Node, blind, since_mask
 from gateway.reconstruct.observed import Observed, bits
 
@@ -179,6 +180,9 @@ class DraughtsNode(Node):
     def allows(self, departure: int, arrival: int) -> bool:
         ends = 1 << departure, 1 << arrival
         return any((BIT[ply.departure], BIT[ply.arrival]) == ends for ply in self.legal)
+
+    def allows_again(self, departure: int, arrival: int) -> bool:
+        return DraughtsNode(self.position.with_turn(OTHER[self.turn])).allows(departure, arrival)
 
     def finished(self, ply: Ply, board: Observed) -> bool:
         """A capture counts from the landing; only equal captures wait for the men that tell them apart."""

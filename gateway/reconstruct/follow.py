@@ -30,6 +30,8 @@ GUESS = 0.3
 """The same beside a ply that was inferred."""
 GUESS_HOLD = 12.0
 """Seconds an inferred ply waits while another is as likely: by then the next dump has come."""
+UNHEARD_HOLD = 1.5
+"""Seconds a ply waits that may be something else: no departure was reported, or it may be a rook's half of castling."""
 LOG_HOLD = 12.0
 """Seconds after a guess at what a gap hid before anything is confirmed on it: by then the board's own log has come."""
 COMPANION_HOLD = 15.0
@@ -329,6 +331,8 @@ class Follow:
                 yield FOREVER
             if self._companion(rival):
                 yield rival.at + COMPANION_HOLD
+            if rival is best and (self._unheard(rival) or parent.node.begins_castling(rival.ply)):
+                yield rival.at + UNHEARD_HOLD
             if rival is best and rival.legal and parent.node.farther(rival.ply):
                 yield rival.at + SLIDE_HOLD
         if rival.source == "inferred" and self._tied(rival, GUESS):
@@ -357,6 +361,12 @@ class Follow:
             return False
         left = board.lifted_at[departure_bit(rival.ply)]
         return any(left - 1.0 <= board.lifted_at[bit] <= rival.at for bit in bits(differing))
+
+    def _unheard(self, rival: Rival) -> bool:
+        """Whether a piece like the one that came still stands where this one should have left: a captured man may be
+        held over the square, or a report was lost."""
+        node, board = rival.node, self.board
+        return bool(node.unreported(node.difference(board) & board.occupied & ~board.excused, board))
 
     def _tied(self, rival: Rival, within: float) -> bool:
         """Whether another reading is as good, and has another ply in this one's place."""

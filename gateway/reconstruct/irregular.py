@@ -33,6 +33,8 @@ class Suspect(NamedTuple):
     rival: Rival
     ply: Any
     since: float
+    half: bool = False
+    """A castling of which only the king's half was made."""
 
 
 class Irregular:
@@ -48,7 +50,7 @@ class Irregular:
         best, board = self.rivals.best, self.rivals.board
         ply = best.node.irregular(board) if best.rate >= 1.0 or not board.pieces_known else None
         if ply is None:
-            self.suspect = None
+            self.suspect = self._half_made(at)
             return None
         if self.suspect is None or self.suspect.ply != ply:
             self.suspect = Suspect(best, ply, board.last_change)
@@ -63,12 +65,30 @@ class Irregular:
         self.rivals.believe(best, ply, arrived, COMPLETED, legal=False)
         return None
 
+    def _half_made(self, at: float) -> Suspect | None:
+        """A castling of which only the king's half stands, and which was pressed on: only a reply can complete it."""
+        best, board = self.rivals.best, self.rivals.board
+        ply = best.node.half_castled(board) if best.rate >= 1.0 else None
+        if ply is None:
+            # While the opponent's hand is over the board the suspicion stays.
+            return self.suspect if self.suspect is not None and self.suspect.half else None
+        if self.presses.since(best.node.turn, board.last_change - SCAN_GRACE) is None:
+            return None
+        return Suspect(best, ply, board.last_change, half=True)
+
     def weigh_reply(self, at: float) -> None:
         """The board went on from a suspected ply: the opponent may have replied, which completes it too."""
         if self.suspect is None:
             return
-        rival, ply, since = self.suspect
-        if at - since >= UNANSWERED and rival.node.irregular(self.rivals.board) != ply:
+        rival, ply, since, half = self.suspect
+        board = self.rivals.board
+        if half:
+            after = rival.node.after(ply, legal=False)
+            if not after.difference(board) & after.own & ~board.occupied:
+                # The rook may still be on its way.
+                self.suspect = None
+                return
+        if at - since >= UNANSWERED and rival.node.irregular(board) != ply:
             self.suspect = None
             self.rivals.believe(rival, ply, since, ANSWERED, legal=False)
 
@@ -98,11 +118,12 @@ class Irregular:
             return False
         differing = tip.node.difference(board)
         gone, come = differing & tip.node.other & ~board.occupied, differing & board.occupied
-        own = board.white if side == "white" else board.black
+        own = (board.white if side == "white" else board.black) | board.unknown
         if gone.bit_count() != 1 or come.bit_count() != 1 or not come & own:
             return False
         # A piece that no ply could have brought there is out of place, and the other one was the ply.
-        return tip.parent.node.allows(gone.bit_length() - 1, come.bit_length() - 1)
+        way = gone.bit_length() - 1, come.bit_length() - 1
+        return tip.parent.node.allows(*way) or tip.node.allows_again(*way)
 
     def carried(self, tip: Rival) -> bool:
         """Whether a king's move that nobody pressed on was the first half of a sign: then the other king followed.

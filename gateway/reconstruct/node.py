@@ -133,7 +133,8 @@ class Node:
     def unreported(self, wrong: int, board: Observed) -> int:
         """Of these squares those from which the piece of the last ply left unheard.
 
-        It stood there before it arrived where it is now: at the beginning, or where it stopped on its way.
+        It stood there before it arrived where it is now: at the beginning, or where it stopped on its way. A pawn that
+        still stands beside the queen it becomes is another matter: the queen comes from beside the board.
         """
         if self.trail is None:
             return 0
@@ -142,7 +143,7 @@ class Node:
         found = 0
         for bit in bits(wrong):
             at = board.changed_at[bit]
-            if at < arrived and (bit == begin or (left <= at and board.piece(bit) == board.piece(end))):
+            if at < arrived and (bit == begin or left <= at) and board.piece(bit) == board.piece(end):
                 found |= 1 << bit
         return found
 
@@ -164,6 +165,10 @@ class Node:
 
     def allows(self, departure: int, arrival: int) -> bool:
         """Whether a legal ply goes from one square to the other, both as numbers of bits."""
+        raise NotImplementedError
+
+    def allows_again(self, departure: int, arrival: int) -> bool:
+        """Whether the side that has just moved could go from one square to the other if it were to move again."""
         raise NotImplementedError
 
     def carried(self, ply: Any, board: Observed) -> bool:
@@ -209,6 +214,14 @@ class Node:
     def farther(self, ply: Any) -> bool:
         """Whether the piece could still go on in the same direction, or in the same capture."""
         raise NotImplementedError
+
+    def half_castled(self, board: Observed) -> Any | None:
+        """The king's half of a castling, if that is all that differs; draughts has none."""
+        return None
+
+    def begins_castling(self, ply: Any) -> bool:
+        """Whether `ply` is a rook's move that may become a castling; draughts has none."""
+        return False
 
     def finished(self, ply: Any, board: Observed) -> bool:
         """Whether the board shows all of `ply`, played from here: both pieces of a castling, no victim left."""

@@ -261,7 +261,7 @@ class Rivals:
 
     def _revised(self) -> Iterator[Rival]:
         """The best reading with a ply that nobody saw arrive read as another one, as far as all later ones allow."""
-        for step in self.best.line(self.best.depth - RECALL):
+        for step in self.best.line(max(self.firm, self.best.depth - RECALL)):
             if not (step.unseen or step.hidden) or step.parent is None:
                 continue
             for ply in step.parent.node.plies(self.board, 1 << departure_bit(step.ply)):
@@ -299,8 +299,8 @@ class Rivals:
                 step.unseen = step.unproved = False
 
     def _before(self, best: Rival) -> list[Rival]:
-        """The best reading without its last ply, which may have been another."""
-        if best.parent is None:
+        """The best reading without its last ply, which may have been another unless it is certain."""
+        if best.parent is None or best.depth <= self.firm:
             return []
         back = self._returned(best, best.parent)
         back.cost = best.cost
@@ -348,7 +348,7 @@ class Rivals:
                     found += [child for child in self._children(rival) if _keep_cheaper(pool, child)]
             for rival in known:
                 _keep_cheaper(pool, rival)
-            known = found
+            known = sorted(found, key=lambda rival: rival.score)[:BEAM]
             if not known:
                 break
         self.beam = list(pool.values())

@@ -42,7 +42,8 @@ def saved(follow: Follow) -> dict[str, Any]:
         "steps": [[*_ply_of(rival, place), *(getattr(rival, name) for name in _RIVAL)] for rival in steps],
         "beam": [place[id(rival)] for rival in follow.rivals.beam],
         "tip": place[id(follow.tip)],
-        "suspect": suspect and [place[id(suspect.rival)], suspect.rival.node.ply_state(suspect.ply), suspect.since],
+        "suspect": suspect
+        and [place[id(suspect.rival)], suspect.rival.node.ply_state(suspect.ply), suspect.since, suspect.half],
         "gap": follow.gap and [follow.gap.since, follow.gap.lines, follow.gap.tried],
         "presses": follow.presses.state(),
         "pressed": dict(follow.rivals.last_press),
@@ -66,8 +67,8 @@ def restored(state: Mapping[str, Any], game: GameKind, board: Observed) -> Follo
             setattr(steps[-1], name, value)
     follow.rivals.beam, follow.tip = [steps[place] for place in state["beam"]], steps[state["tip"]]
     if state["suspect"]:
-        place, told, since = state["suspect"]
-        follow.irregular.suspect = Suspect(steps[place], steps[place].node.ply_from(told), since)
+        place, told, since, half = state["suspect"]
+        follow.irregular.suspect = Suspect(steps[place], steps[place].node.ply_from(told), since, half)
     follow.gap = state["gap"] and Gap(*state["gap"])
     follow.presses.restore(state["presses"])
     follow.rivals.last_press = dict(state["pressed"])
