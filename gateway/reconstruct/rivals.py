@@ -216,6 +216,8 @@ class Rivals:
         """`rival`'s ply is certain: give up all readings without it."""
         self.firm = rival.depth
         self.beam = [other for other in self.beam if other.ancestor(rival.depth).ply == rival.ply] or self.beam
+        # Nobody looks farther back, and positions are what a long game costs in memory.
+        rival.ancestor(rival.depth - RECALL).parent = None
 
     def landed(self, bit: int) -> None:
         """A piece was put on a square: rivals in which it does not belong there are the less likely.
