@@ -15,6 +15,7 @@ from typing import Literal
 from gateway.events import Piece, Readings, Side
 from gateway.reconstruct.gap import Gap
 from gateway.reconstruct.irregular import SETTLE, Irregular
+from gateway.reconstruct.lost import Lost
 from gateway.reconstruct.node import SCAN_GRACE, Node
 from gateway.reconstruct.observed import Observed, bits
 from gateway.reconstruct.presses import Press, Presses
@@ -97,6 +98,7 @@ class Follow:
         self.rivals = Rivals(root, board, at)
         self.presses = Presses()
         self.irregular = Irregular(self.rivals, self.presses)
+        self.lost_reports = Lost(self.rivals)
         self.tip = self.rivals.restart(root, at, ply)
         """The last published ply."""
         self.confirmed = ply
@@ -132,14 +134,14 @@ class Follow:
     def echo(self, bit: int, piece: Piece | None, at: float) -> None:
         """A square reported what it was thought to hold already."""
         self.rivals.advance(at)
-        self.rivals.echo(bit, piece)
+        self.lost_reports.echo(bit, piece)
         self.rivals.changed()
 
     def pressed(self, side: Side, at: float, readings: Readings | None) -> None:
         """`side` has pressed the clock."""
         self.rivals.advance(at)
         if self.rivals.best.rate > 0:
-            self.rivals.doubt()
+            self.lost_reports.doubt()
         self.rivals.pressed(side, at)
         self.presses.add(Press(side, at, readings))
 
@@ -221,7 +223,7 @@ class Follow:
             self._wake(due)
             return
         self.doubted = self.board.last_change
-        self.rivals.doubt()
+        self.lost_reports.doubt()
 
     def _compare(self, at: float) -> list[Conclusion]:
         """Bring what is published in line with the best rival."""
@@ -383,7 +385,7 @@ class Follow:
     def _confirm(self, at: float) -> list[Conclusion]:
         """Confirm what was pressed on or replied to, in order, as far as no rival speaks against it."""
         found: list[Conclusion] = []
-        self.rivals.prove()
+        self.lost_reports.prove()
         line = self.tip.line(self.confirmed)
         for index, rival in enumerate(line):
             if rival.unproved or self.unexplained_gap is not None:

@@ -10,13 +10,13 @@ are disagreement that passes. Taking back is an extension backwards.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import chess
 
 from gateway.draughts import BIT
-from gateway.events import OTHER, Piece, Side
+from gateway.events import OTHER, Side
 from gateway.reconstruct.node import BLIND, SCAN_GRACE, Extension, Node
 from gateway.reconstruct.observed import NEVER, Observed, bits
 
@@ -36,8 +36,6 @@ LOOKAHEAD = 0.3
 """Seconds of the present disagreement that count when the best is chosen: what stands now will go on standing."""
 LEFT_LATE = 1.0
 """A piece that left its square after it had arrived on another, by more than a scan."""
-STALE = 0.3
-"""A ply whose arrival stood there before, as far as was reported."""
 TAKEBACK = 0.35
 """A ply taken back; the second costs more, for it looks like a repetition."""
 FIRM = 2.2
@@ -57,14 +55,10 @@ LANDED = 0.15
 """A piece that was put where it should not be: a hand thinks twice, or this reading knows nothing of a ply."""
 PUT_BACK = 0.3
 """A piece that was only put back, on a board that cannot tell it from one that took it."""
-ECHO = 0.5
-"""A report that says nothing new: the one before was lost, and rivals that knew better gain on the others."""
 BACK = 2
 """Plies that may be taken back at once."""
 RECALL = 30
-"""Plies after which a ply that nobody saw arrive stands as it was taken."""
-REVISED = 0.1
-"""The same game with such a ply read as another."""
+"""Plies for which a reading may be told otherwise; what lies farther back is forgotten."""
 
 
 @dataclass(slots=True, eq=False)
@@ -177,7 +171,7 @@ class Rivals:
         """The board has changed: weigh every rival anew and extend those near the best."""
         for rival in self.beam:
             rival.rate = rival.node.contradiction(self.board)
-        self._grow([rival for rival in self.beam if rival.cost <= self.beam[0].cost + EXTEND])
+        self.grow([rival for rival in self.beam if rival.cost <= self.beam[0].cost + EXTEND])
 
     def pressed(self, side: Side, at: float) -> None:
         """`side` has pressed the clock: rivals in which it has made no ply since its last press pay."""
@@ -198,19 +192,6 @@ class Rivals:
         if unheard:
             board.excused |= unheard
             self.weigh()
-
-    def echo(self, bit: int, piece: Piece | None) -> None:
-        """A square reported what it was thought to hold: rivals that thought otherwise are the likelier.
-
-        One that has become empty twice was taken in between: perhaps a ply that nobody saw arrive had ended there.
-        """
-        if piece is not None:
-            return
-        if not self.best.node.occupied >> bit & 1:
-            self._grow([rival for rival in self._revised() if rival.node.occupied >> bit & 1])
-        for rival in self.beam:
-            if not rival.node.occupied >> bit & 1:
-                rival.cost += ECHO
 
     def confirm(self, rival: Rival) -> None:
         """`rival`'s ply is certain: give up all readings without it."""
@@ -240,74 +221,6 @@ class Rivals:
                 if departure_bit(step.ply) == bit and at - step.at > SCAN_GRACE:
                     rival.cost += LEFT_LATE
 
-    def doubt(self) -> None:
-        """The ordinary plies explain too little: also believe plies of which a report was lost or misread."""
-        found = []
-        for rival in (*self.beam[:2], *self._before(self.best)):
-            if rival.rate > 0:
-                found += [
-                    self._extended(rival, extension, "board", STALE)
-                    for extension in rival.node.extensions(self.board, NEVER)
-                ]
-                unseen = [
-                    self._extended(rival, extension, "inferred")
-                    for extension in rival.node.doubtful(self.board, rival.at)
-                ]
-                for child in unseen:
-                    child.unseen, child.unproved = True, len(unseen) > 1
-                found += unseen
-        if self.best.rate > 0:
-            found += self._revised()
-        if found:
-            self._grow(found)
-
-    def _revised(self) -> Iterator[Rival]:
-        """The best reading with a ply that nobody saw arrive read as another one, as far as all later ones allow."""
-        for step in self.best.line(max(self.firm, self.best.depth - RECALL)):
-            if not (step.unseen or step.hidden) or step.parent is None:
-                continue
-            for ply in step.parent.node.plies(self.board, 1 << departure_bit(step.ply)):
-                if ply != step.ply and (revised := self._retold(step, ply)) is not None:
-                    revised.cost = self.best.cost + REVISED
-                    yield revised
-
-    def _retold(self, step: Rival, ply: Any) -> Rival | None:
-        """The best reading with `ply` in the place of `step`; None if a later ply is then against the rules."""
-        assert step.parent is not None
-        rival = step.parent
-        for told in self.best.line(step.depth - 1):
-            instead = ply if told is step else told.ply
-            if told.legal and not rival.node.permits(instead):
-                return None
-            rival = self._extended(rival, Extension(instead, told.at, 0.0), told.source, legal=told.legal)
-            rival.unseen, rival.unproved, rival.guessed = told.unseen, told.unproved, told.guessed
-        return rival
-
-    def prove(self) -> None:
-        """A piece that nobody saw arrive stands there after all, or has left from there: then it was that ply.
-
-        So it is, too, for want of proof after `RECALL` plies, as when it was captured where it stood.
-        """
-        line = self.best.line(self.firm)
-        for index, step in enumerate(line):
-            if not step.unseen:
-                continue
-            bit = arrival_bit(step.ply)
-            after = next((later for later in line[index + 1 :] if bit in ends(later.ply)), None)
-            left = after is not None and departure_bit(after.ply) == bit and not after.unseen
-            standing = not step.node.difference(self.board) >> bit & 1
-            old = self.best.depth - step.depth >= RECALL
-            if standing or old or (left and self.board.lifted_at[bit] >= step.at):
-                step.unseen = step.unproved = False
-
-    def _before(self, best: Rival) -> list[Rival]:
-        """The best reading without its last ply, which may have been another unless it is certain."""
-        if best.parent is None or best.depth <= self.firm:
-            return []
-        back = self._returned(best, best.parent)
-        back.cost = best.cost
-        return [back]
-
     def excuse(self, before: Node, since: float) -> None:
         """Squares that contradict the best reading, contradicted it `before`, and have not changed since `since`, say
         nothing of what follows."""
@@ -323,21 +236,22 @@ class Rivals:
         """Add a ply that the reader itself would not have believed; `instead` of another, which is given up."""
         if instead is not None:
             self.beam = [other for other in self.beam if other is not instead]
-        child = self._extended(rival, Extension(ply, at, cost), "board", legal=legal)
+        child = self.extended(rival, Extension(ply, at, cost), "board", legal=legal)
         self.beam = self.beam or [child]
-        self._grow([child])
+        self.grow([child])
         return child
 
     def infer(self, rival: Rival, ply: Any, at: float, cost: float, *, guessed: bool) -> Rival:
         """Add a legal ply that nobody saw; the position it leads to demands it."""
-        child = self._extended(rival, Extension(ply, at, cost), "inferred")
+        child = self.extended(rival, Extension(ply, at, cost), "inferred")
         child.guessed = guessed
-        self._grow([child])
+        self.grow([child])
         return child
 
     # --- growing and pruning ------------------------------------------------------------------------------------
 
-    def _grow(self, fresh: list[Rival]) -> None:
+    def grow(self, fresh: list[Rival]) -> None:
+        """Add rivals, and what may follow them; keep the best."""
         pool: dict[Any, Rival] = {}
         for rival in self.beam:
             _keep_cheaper(pool, rival)
@@ -361,10 +275,10 @@ class Rivals:
         for extension in node.extensions(self.board, rival.at):
             if _proves(rival, extension):
                 more = self._haste(rival, extension.at) + self._overlooked(rival, extension.at)
-                yield self._extended(rival, extension, "board", more)
+                yield self.extended(rival, extension, "board", more)
         for extension in node.hidden(self.board, rival.at):
             if _proves(rival, extension):
-                child = self._extended(rival, extension, "inferred")
+                child = self.extended(rival, extension, "inferred")
                 child.hidden = True
                 yield child
         back = rival
@@ -373,7 +287,7 @@ class Rivals:
                 break
             back = back.parent
             if back.node.contradiction(self.board) < rival.rate:
-                yield self._returned(rival, back)
+                yield self.returned(rival, back)
 
     def _haste(self, rival: Rival, at: float) -> float:
         """What it costs that a ply comes too soon: before its turn on the clock, or faster than hands are."""
@@ -391,9 +305,10 @@ class Rivals:
         pressed = self.last_press.get(mover(rival), NEVER)
         return BLIND if rival.hidden and rival.at < pressed < at - 2 * SCAN_GRACE else 0.0
 
-    def _extended(
+    def extended(
         self, rival: Rival, extension: Extension, source: Source, more: float = 0.0, *, legal: bool = True
     ) -> Rival:
+        """A rival with one ply more; it is not added."""
         node = rival.node.after(extension.ply, legal=legal)
         rate = node.contradiction(self.board)
         cost = rival.cost + extension.cost + more
@@ -401,13 +316,13 @@ class Rivals:
         at = rival.at if extension.at == NEVER else extension.at
         return Rival(node, rival, extension.ply, legal, source, at, rival.depth + 1, cost, rate)
 
-    def _returned(self, rival: Rival, back: Rival) -> Rival:
+    def returned(self, rival: Rival, back: Rival) -> Rival:
         """The game as it was at `back`, reached by taking back what `rival` had after it."""
         rate = back.node.contradiction(self.board)
         cost = rival.cost + TAKEBACK + TAKEBACK_AGAIN * (rival.depth - back.depth - 1)
         if back.depth < self.firm and rate > 0:
             cost += FIRM
-        return Rival(back.node, back.parent, back.ply, back.legal, back.source, back.at, back.depth, cost, rate)
+        return replace(back, cost=cost, rate=rate, hidden=False)
 
     def _sort(self) -> None:
         self.beam.sort(key=lambda rival: rival.score)
