@@ -12,7 +12,7 @@ so nothing flaps. A finding about a completed act need not be given again: it st
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
@@ -142,6 +142,8 @@ class Watch:
         """Rules and sequels of which any kind is wanted, by game and regulations."""
         self._answers: dict[Rule, list[Finding | Wake]] = {}
         """What each rule said when it looked last."""
+        self._concerned: dict[tuple[int, News], list[Rule]] = {}
+        """Of the lists in `_wanted`, by identity, the rules that some news concerns."""
         self._phase: str | None = None
         self._told_anew = False
         self._unnumbered: deque[tuple[Case, Past]] = deque()
@@ -199,15 +201,16 @@ class Watch:
             self._wanted[name] = rules, sequels
         return self._wanted[name]
 
-    def _found(self, rules: Iterable[Rule], seen: Situation, news: News, found: set[Name]) -> list[Event]:
+    def _found(self, rules: Sequence[Rule], seen: Situation, news: News, found: set[Name]) -> list[Event]:
         """Let `rules` look, and weigh what they find; add its names to `found`."""
         cases: list[Case] = []
-        keep = unmoved(news)
+        answers = self._answers
+        for rule in self._moved(rules, news):
+            answers[rule] = list(rule.look(seen))
         for rule in rules:
-            answer = self._answers.get(rule)
-            if answer is None or type(rule) not in keep:
-                answer = self._answers[rule] = list(rule.look(seen))
-            for finding in answer:
+            if rule not in answers:
+                answers[rule] = list(rule.look(seen))
+            for finding in answers[rule]:
                 if isinstance(finding, Wake):
                     self._wake(finding.at)
                 elif self._observable(finding, seen):
@@ -215,6 +218,14 @@ class Watch:
         found |= {case.name for case in cases}
         kinds = {case.finding.kind for case in self._cases.values() if case.phase != "pending" or case.name in found}
         return [event for case in cases for event in self._weigh(case, seen, kinds)]
+
+    def _moved(self, rules: Sequence[Rule], news: News) -> Sequence[Rule]:
+        """Those of `rules` that such news concerns."""
+        name = id(rules), news
+        if name not in self._concerned:
+            keep = unmoved(news)
+            self._concerned[name] = [rule for rule in rules if type(rule) not in keep]
+        return self._concerned[name]
 
     def _turn_the_page(self, seen: Situation) -> list[Event]:
         """With the end of a game its alerts end, except those about the end."""
