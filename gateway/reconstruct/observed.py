@@ -95,6 +95,7 @@ class Observed:
         self.last_change = NEVER
         self.changed_at = [NEVER] * geometry.size
         self.lifted_at = [NEVER] * geometry.size
+        self.landed_at = [NEVER] * geometry.size
         self._piece: list[Piece | None] = [None] * geometry.size
 
     def piece(self, index: int) -> Piece | None:
@@ -111,8 +112,7 @@ class Observed:
             return False
         self.changed_at[index] = self.last_change = at
         self.excused &= ~(1 << index)
-        if piece is None:
-            self.lifted_at[index] = at
+        (self.lifted_at if piece is None else self.landed_at)[index] = at
         if self._piece[index] == piece:
             return False
         self._put(index, piece)
@@ -132,8 +132,7 @@ class Observed:
                 changed.append(index)
                 if not unseen:
                     self.changed_at[index] = at
-                    if piece is None:
-                        self.lifted_at[index] = at
+                    (self.lifted_at if piece is None else self.landed_at)[index] = at
         if changed:
             self.last_change = at
         self.known = True
@@ -143,10 +142,13 @@ class Observed:
         """Read the board from the other side from now on."""
         geometry = self.geometry
         source = {bit: geometry.index[geometry.turned(square)] for square, bit in geometry.index.items()}
-        pieces, changed, lifted = list(self._piece), list(self.changed_at), list(self.lifted_at)
+        pieces = list(self._piece)
         for bit, other in source.items():
             self._put(bit, pieces[other])
-            self.changed_at[bit], self.lifted_at[bit] = changed[other], lifted[other]
+        for times in (self.changed_at, self.lifted_at, self.landed_at):
+            before = list(times)
+            for bit, other in source.items():
+                times[bit] = before[other]
 
     def pieces(self) -> dict[Square, Piece]:
         """What stands, by square."""
@@ -164,6 +166,7 @@ class Observed:
             "last_change": _time_out(self.last_change),
             "changed_at": {name: self.changed_at[i] for name, i in index.items() if self.changed_at[i] != NEVER},
             "lifted_at": {name: self.lifted_at[i] for name, i in index.items() if self.lifted_at[i] != NEVER},
+            "landed_at": {name: self.landed_at[i] for name, i in index.items() if self.landed_at[i] != NEVER},
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
@@ -174,10 +177,9 @@ class Observed:
         self.pieces_known, self.known = state["pieces_known"], state["known"]
         self.excused = state["excused"]
         self.last_change = NEVER if state["last_change"] is None else state["last_change"]
-        for name, at in state["changed_at"].items():
-            self.changed_at[index[name]] = at
-        for name, at in state["lifted_at"].items():
-            self.lifted_at[index[name]] = at
+        for times in ("changed_at", "lifted_at", "landed_at"):
+            for name, at in state[times].items():
+                getattr(self, times)[index[name]] = at
 
     def placement(self) -> str:
         """What stands, as the contract writes it: the first field of a FEN; draughts `W31,K46:B1`, unknown `?1,2`."""

@@ -213,12 +213,15 @@ class Rivals:
         self._sort()
 
     def lifted(self, bit: int, at: float) -> None:
-        """A square has become empty: a rival in which its piece had long arrived elsewhere is the less likely."""
+        """A square has become empty: a rival in which its piece had long arrived elsewhere is the less likely.
+
+        Unless something was put there since, such as a captured man on his way off the board.
+        """
         for rival in self.beam:
             for step in (rival, rival.parent):
                 if step is None or step.ply is None:
                     break
-                if departure_bit(step.ply) == bit and at - step.at > SCAN_GRACE:
+                if departure_bit(step.ply) == bit and self.board.landed_at[bit] < step.at < at - SCAN_GRACE:
                     rival.cost += LEFT_LATE
 
     def excuse(self, before: Node, since: float) -> None:
