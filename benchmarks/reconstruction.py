@@ -43,7 +43,7 @@ from gateway.events import (
 from gateway.simulate.clock import ClockModel
 from gateway.simulate.device import CLASSIC, OCCUPANCY, WHOLE, Board, BoardModel, Trace, drawn_board
 from gateway.simulate.habits import BLITZ, DRAUGHTS_BLITZ, RAPID, SCRAMBLE, STANDARD, Habits, Pace
-from gateway.simulate.hand import Performance, Takeback, Truth
+from gateway.simulate.hand import Mishap, Performance, Takeback, Truth
 from gateway.simulate.score import Score, draughts_name
 from gateway.simulate.session import Evening
 from gateway.table import Table
@@ -106,7 +106,9 @@ class Row:
         rotated = self.board.senses == "pieces" and rng.random() < 0.2
         board = drawn_board(replace(self.board, rotated=rotated), rng)
         if self.cable_out:
-            board = replace(board, out=_outage(performance.games[0], rng))
+            off, on = _outage(performance.games[0], rng)
+            performance.games[0].mishaps.append(Mishap("cable_out", (), off, on))
+            board = replace(board, out=(off, on))
         clock = ClockModel(self.pace.base, self.pace.increment, credited_at_start=rng.random() < 0.5)
         trace = Board(board, performance, scores[0].game, rng).trace(clock)
         begin = Command("start_game", "start", "arbiter", {"start_fen": scores[0].start_fen}) if self.set_up else None
@@ -382,6 +384,7 @@ DESERVED = {
     "unpromoted": ("unpromoted_pawn", "promotion_piece_wrong", "illegal_move", "second_illegal_move"),
     "uncrowned": ("uncrowned_man", "uncrowned_king_played", "wrongly_crowned"),
     "victim_late": ("captured_piece_not_removed",),
+    "cable_out": ("record_gap",),
 }  # fmt: skip
 """Mishap -> irregularities that may be raised while it lasts and for some seconds after."""
 
@@ -389,7 +392,7 @@ AFTER_TAKEBACK = (
     "move_taken_back", "touch_move", "moved_out_of_turn", "wrong_clock_running", "clock_pressed_without_move",
     "both_clocks_stopped", "clock_times_changed", "displaced_piece",
 )  # fmt: skip
-AFTER_END = ("result_missing", "both_clocks_stopped", "clock_running_after_end", "wrong_clock_running")
+AFTER_END = ("flag_fall", "result_missing", "both_clocks_stopped", "clock_running_after_end", "wrong_clock_running")
 
 
 def deserved(irregularity: str, at: float, truth: Truth) -> bool:

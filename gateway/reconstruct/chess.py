@@ -27,6 +27,12 @@ def _masks(board: chess.Board) -> tuple[int, ...]:
     return (*(kind & white for kind in kinds), *(kind & black for kind in kinds))
 
 
+def _piece(board: Observed, square: int) -> chess.Piece | None:
+    """What the board shows there, if it can name it."""
+    shown = board.piece(square)
+    return None if shown in (None, "?") else chess.Piece.from_symbol(shown)
+
+
 class ChessNode(Node):
     """A chess position in a rival game."""
 
@@ -141,7 +147,12 @@ class ChessNode(Node):
             arrived |= seen & other
         else:
             arrived |= self.difference(board) & seen & other
-        for move in self.board.generate_legal_moves(gone, arrived & ~self.board.kings):
+        # Where it was taken twice, a piece of its own side stands: the last of three exchanged on one square.
+        back = (board.white if self.turn == "white" else board.black) & ~own if other & ~board.occupied else 0
+        for move in self.board.generate_legal_moves(gone, (arrived | back) & ~self.board.kings):
+            square = chess.BB_SQUARES[move.to_square]
+            if square & back and self.board.piece_at(move.from_square) == _piece(board, move.to_square):
+                continue
             if move.promotion in (None, chess.QUEEN):
                 yield Extension(move, max(since, board.changed_at[move.from_square]), PLY + HIDDEN, hidden=True)
 
