@@ -42,8 +42,9 @@ from gateway.events import (
 )
 from gateway.simulate.clock import ClockModel
 from gateway.simulate.device import CLASSIC, OCCUPANCY, WHOLE, Board, BoardModel, Trace, drawn_board
+from gateway.simulate.gesture import Mishap
 from gateway.simulate.habits import BLITZ, DRAUGHTS_BLITZ, RAPID, SCRAMBLE, STANDARD, Habits, Pace
-from gateway.simulate.hand import Mishap, Performance, Takeback, Truth
+from gateway.simulate.hand import Performance, Takeback, Truth
 from gateway.simulate.score import Score, draughts_name
 from gateway.simulate.session import Evening
 from gateway.table import Table
@@ -107,7 +108,7 @@ class Row:
         board = drawn_board(replace(self.board, rotated=rotated), rng)
         if self.cable_out:
             off, on = _outage(performance.games[0], rng)
-            performance.games[0].mishaps.append(Mishap("cable_out", (), off, on))
+            performance.games[0].mishaps.append(Mishap("cable_out", off, on))
             board = replace(board, out=(off, on))
         clock = ClockModel(self.pace.base, self.pace.increment, credited_at_start=rng.random() < 0.5)
         trace = Board(board, performance, scores[0].game, rng).trace(clock)

@@ -34,7 +34,7 @@ GUESS_HOLD = 12.0
 UNHEARD_HOLD = 1.5
 """Seconds a ply waits that may be something else: no departure was reported, or it may be a rook's half of castling."""
 LOG_HOLD = 12.0
-"""Seconds after a guess at what a gap hid before anything is confirmed on it: by then the board's own log has come."""
+"""Seconds after a gap before anything is confirmed again: by then the board's own log has come, if it keeps one."""
 COMPANION_HOLD = 15.0
 """Seconds a ply waits while another piece of its player, lifted with it, is out of its place."""
 RETRACT_HOLD = 2.5
@@ -385,15 +385,15 @@ class Follow:
     def _confirm(self, at: float) -> list[Conclusion]:
         """Confirm what was pressed on or replied to, in order, as far as no rival speaks against it."""
         found: list[Conclusion] = []
+        if self.gap is not None and at < self.gap.since + LOG_HOLD:
+            self._wake(self.gap.since + LOG_HOLD)
+            return found
         self.lost_reports.prove()
         line = self.tip.line(self.confirmed)
         for index, rival in enumerate(line):
             if rival.unproved or self.unexplained_gap is not None:
                 break
             if rival.guessed:
-                if at < rival.at + LOG_HOLD:
-                    self._wake(rival.at + LOG_HOLD)
-                    break
                 continue
             press, replies = self.presses.on(rival), line[index + 1 :]
             if press is None and not replies:
