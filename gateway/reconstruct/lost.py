@@ -64,9 +64,12 @@ class Lost:
             self.rivals.grow(found)
 
     def _revised(self) -> Iterator[Rival]:
-        """The best reading with a ply that nobody saw arrive read as another one, as far as all later ones allow."""
-        for step in self.rivals.best.line(max(self.rivals.firm, self.rivals.best.depth - RECALL)):
-            if not (step.unseen or step.hidden) or step.parent is None:
+        """The best reading with a ply that nobody saw arrive, or one against the rules, read as another one, as far as
+        all later ones allow."""
+        for step in self.rivals.best.line(self.rivals.best.depth - RECALL):
+            # A pawn left on the last rank may become a queen when play has long gone on.
+            doubtful = not step.legal or (step.depth > self.rivals.firm and (step.unseen or step.hidden))
+            if not doubtful or step.parent is None:
                 continue
             for ply in step.parent.node.plies(self.rivals.board, 1 << departure_bit(step.ply)):
                 if ply != step.ply and (revised := self._retold(step, ply)) is not None:

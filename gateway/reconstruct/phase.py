@@ -82,6 +82,8 @@ def _chess960(pieces: Mapping[Square, Piece]) -> ChessPosition | None:
     if len(pieces) != 32:
         return None
     back = "".join(pieces.get(f"{file}1", " ") for file in "abcdefgh")
+    if sorted(back) != sorted("RNBQKBNR"):
+        return None
     if "".join(pieces.get(f"{file}8", " ") for file in "abcdefgh") != back.lower():
         return None
     if any(pieces.get(f"{file}2") != "P" or pieces.get(f"{file}7") != "p" for file in "abcdefgh"):

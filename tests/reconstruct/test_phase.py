@@ -46,6 +46,16 @@ def test_the_960_starts(expected: bool, back: str) -> None:
     assert found is None or found.fen().split()[2] == "KQkq"
 
 
+@pytest.mark.parametrize("away", ["c6 c3", "c5 c4"])
+def test_no_960_start_with_a_piece_in_front_of_the_pawns(away: str) -> None:
+    """Both knights are out, no man is lost, and the rest stands as at a start."""
+    black, white = away.split()
+    stands = pieces("chess960", "rnnbkqbr/pppppppp/8/8/8/8/PPPPPPPP/RNNBKQBR w - - 0 1")
+    stands[black], stands[white] = stands.pop("c8"), stands.pop("c1")
+
+    assert start_position("chess960", stands) is None
+
+
 def test_an_assigned_start() -> None:
     """Then it is that one, and no other."""
     fen = "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1"
