@@ -26,6 +26,8 @@ Bitboard = int
 SQUARES: Final = range(1, 51)
 BIT: Final[tuple[Bitboard, ...]] = (0, *(1 << (s - 1 + (s - 1) // 10) for s in SQUARES))
 """The bit of a square number; BIT[0] is no square."""
+BIT_NUMBER: Final[tuple[int, ...]] = tuple(bit.bit_length() - 1 for bit in BIT)
+"""Which bit that is, counted from 0."""
 BOARD: Final[Bitboard] = sum(BIT)
 WHITE_HOME: Final[Bitboard] = sum(BIT[46:51])
 BLACK_HOME: Final[Bitboard] = sum(BIT[1:6])

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gateway.draughts import BIT, Ply, Position
+from gateway.draughts import BIT, BIT_NUMBER, SQUARES, Ply, Position
 from gateway.events import OTHER
 from gateway.reconstruct.node import PLY, SCAN_GRACE, Extension, Node, blind, since_mask
 from gateway.reconstruct.observed import Observed, bits
 
 HIDDEN = 0.2
 _MEN = {"white": 0, "black": 2}
-_INDEX = {bit.bit_length() - 1: square for square, bit in enumerate(BIT) if bit}
+_INDEX = {BIT_NUMBER[square]: square for square in SQUARES}
 
 
 class DraughtsNode(Node):
@@ -38,7 +38,7 @@ class DraughtsNode(Node):
         return self._legal
 
     def after(self, ply: Ply, *, legal: bool = True) -> DraughtsNode:
-        trail = BIT[ply.departure].bit_length() - 1, BIT[ply.arrival].bit_length() - 1
+        trail = BIT_NUMBER[ply.departure], BIT_NUMBER[ply.arrival]
         return DraughtsNode(self.position.after(ply), sum(BIT[square] for square in ply.captured), trail)
 
     def uncrowned(self, board: Observed) -> int:
@@ -106,7 +106,7 @@ class DraughtsNode(Node):
             return
         for ply in self.legal:
             if BIT[ply.departure] & gone and not BIT[ply.arrival] & board.occupied:
-                departure, arrival = BIT[ply.departure].bit_length() - 1, BIT[ply.arrival].bit_length() - 1
+                departure, arrival = BIT_NUMBER[ply.departure], BIT_NUMBER[ply.arrival]
                 cost = PLY + blind(board, departure, arrival)
                 yield Extension(ply, max(board.changed_at[departure], since), cost)
 
@@ -143,15 +143,13 @@ class DraughtsNode(Node):
     def _answered(self, ply: Ply, foul: list[int], standing: list[int]) -> bool:
         """Whether the man that is gone may have replied, and stands where a captured one stood."""
         after = self.after(ply)
-        return len(foul) == 1 and any(
-            after.allows(BIT[foul[0]].bit_length() - 1, BIT[square].bit_length() - 1) for square in standing
-        )
+        return len(foul) == 1 and any(after.allows(BIT_NUMBER[foul[0]], BIT_NUMBER[square]) for square in standing)
 
     def _mover(self, gone: int, target: int, board: Observed) -> int | None:
         """The one own piece that may have gone to `target`; more than one own piece gone is no ply."""
         if gone.bit_count() != 1:
             return None
-        piece = board.piece(BIT[target].bit_length() - 1)
+        piece = board.piece(BIT_NUMBER[target])
         source = _INDEX[gone.bit_length() - 1]
         expected = self.position.piece_at(source)
         if expected is None or piece is None or (piece != "?" and piece.lower() != expected.lower()):

@@ -333,7 +333,8 @@ class Follow:
                 yield FOREVER
             if self._companion(rival):
                 yield rival.at + COMPANION_HOLD
-            if rival is best and (self._unheard(rival) or parent.node.begins_castling(rival.ply)):
+            if rival is best and (rival.node.unheard(self.board) or parent.node.begins_castling(rival.ply)):
+                # A captured man may be held over a square, and the king may follow his rook.
                 yield rival.at + UNHEARD_HOLD
             if rival is best and rival.legal and parent.node.farther(rival.ply):
                 yield rival.at + SLIDE_HOLD
@@ -363,12 +364,6 @@ class Follow:
             return False
         left = board.lifted_at[departure_bit(rival.ply)]
         return any(left - 1.0 <= board.lifted_at[bit] <= rival.at for bit in bits(differing))
-
-    def _unheard(self, rival: Rival) -> bool:
-        """Whether a piece like the one that came still stands where this one should have left: a captured man may be
-        held over the square, or a report was lost."""
-        node, board = rival.node, self.board
-        return bool(node.unreported(node.difference(board) & board.occupied & ~board.excused, board))
 
     def _tied(self, rival: Rival, within: float) -> bool:
         """Whether another reading is as good, and has another ply in this one's place."""

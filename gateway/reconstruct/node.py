@@ -147,6 +147,10 @@ class Node:
                 found |= 1 << bit
         return found
 
+    def unheard(self, board: Observed) -> int:
+        """The squares of `unreported` among all that contradict this position and are not excused."""
+        return self.unreported(self.difference(board) & board.occupied & ~board.excused, board)
+
     def uncrowned(self, board: Observed) -> int:
         """Squares where a man stands for a king; chess has none."""
         return 0

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
-from gateway.draughts import BIT
+from gateway.draughts import BIT_NUMBER
 from gateway.events import Piece, Square
 
 
@@ -54,7 +54,7 @@ class Geometry:
 
 def _draughts_index() -> dict[Square, int]:
     """Dark squares as `draughts.BIT` has them, then the light ones by column and row."""
-    dark = {str(square): BIT[square].bit_length() - 1 for square in range(1, 51)}
+    dark = {str(square): BIT_NUMBER[square] for square in range(1, 51)}
     light = [f"{'abcdefghij'[column]}{row}" for row in range(1, 11) for column in range(10) if (row + column) % 2 == 0]
     first = max(dark.values()) + 1
     return dark | {name: first + i for i, name in enumerate(light)}

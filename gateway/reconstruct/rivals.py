@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 import chess
 
-from gateway.draughts import BIT
+from gateway.draughts import BIT_NUMBER
 from gateway.events import OTHER, Side
 from gateway.reconstruct.node import BLIND, SCAN_GRACE, Extension, Node
 from gateway.reconstruct.observed import NEVER, Observed, bits
@@ -187,10 +187,9 @@ class Rivals:
 
     def _forgive(self) -> None:
         """The best reading's ply is complete: where its piece left unheard says nothing any more."""
-        node, board = self.best.node, self.board
-        unheard = node.unreported(node.difference(board) & board.occupied & ~board.excused, board)
+        unheard = self.best.node.unheard(self.board)
         if unheard:
-            board.excused |= unheard
+            self.board.excused |= unheard
             self.weigh()
 
     def confirm(self, rival: Rival) -> None:
@@ -359,9 +358,9 @@ def ends(ply: Any) -> tuple[int, int]:
 
 def arrival_bit(ply: Any) -> int:
     """The square where a ply ends, as a bit's number."""
-    return ply.to_square if isinstance(ply, chess.Move) else BIT[ply.arrival].bit_length() - 1
+    return ply.to_square if isinstance(ply, chess.Move) else BIT_NUMBER[ply.arrival]
 
 
 def departure_bit(ply: Any) -> int:
     """The square a ply comes from, as a bit's number."""
-    return ply.from_square if isinstance(ply, chess.Move) else BIT[ply.departure].bit_length() - 1
+    return ply.from_square if isinstance(ply, chess.Move) else BIT_NUMBER[ply.departure]
