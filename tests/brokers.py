@@ -24,6 +24,16 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+def taking_connections(port: int) -> None:
+    """Wait until a broker that was just started takes connections there."""
+    until = time.monotonic() + 5
+    while time.monotonic() < until:
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+            return
+        time.sleep(0.02)
+    raise RuntimeError("mosquitto does not start")
+
+
 class Mosquitto:
     """A mosquitto that can be killed and started again on the same port, with or without an access list."""
 
@@ -48,12 +58,7 @@ class Mosquitto:
         self._process = subprocess.Popen(
             [binary, "-c", str(conf)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
-        until = time.monotonic() + 5
-        while time.monotonic() < until:
-            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port), timeout=1):
-                return
-            time.sleep(0.02)
-        raise RuntimeError("mosquitto does not start")
+        taking_connections(self.port)
 
     def kill(self) -> None:
         """As a power cut does."""

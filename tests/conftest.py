@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 from brokers import Mosquitto
+from hall import Board, Process
 from hypothesis import HealthCheck, settings
 
 # How fast a shared machine is today says nothing of the code: no test is timed, properties least of all.
@@ -23,3 +25,20 @@ def mosquitto(tmp_path: Path) -> Iterator[Mosquitto]:
     broker.start()
     yield broker
     broker.kill()
+
+
+@pytest.fixture
+def daemon(mosquitto: Mosquitto, tmp_path: Path) -> Iterator[Process]:
+    """A gateway of its own process, not yet started."""
+    process = Process(tmp_path, mosquitto.port)
+    yield process
+    process.kill()
+
+
+@pytest_asyncio.fixture
+async def board(tmp_path: Path) -> AsyncIterator[Board]:
+    """A board on a pseudo-terminal."""
+    made = Board(tmp_path / "board-1")
+    made.start()
+    yield made
+    await made.stop()

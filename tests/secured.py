@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import shutil
-import socket
 import subprocess
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from brokers import free_port
+from brokers import free_port, taking_connections
 
 SYSTEMD = Path(__file__).parents[1] / "systemd"
 USERS = ("spectator", "screen", "arbiter", "gw-pi-a", "gw-pi-b")
@@ -89,12 +86,7 @@ class Broker:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        until = time.monotonic() + 5
-        while time.monotonic() < until:
-            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port), timeout=1):
-                return
-            time.sleep(0.02)
-        raise RuntimeError("mosquitto does not start")
+        taking_connections(self.port)
 
     def stop(self) -> None:
         """End it."""

@@ -27,21 +27,6 @@ from gateway.store import Store
 
 
 @pytest.fixture
-def daemon(mosquitto: Mosquitto, tmp_path: Path) -> Iterator[Process]:
-    process = Process(tmp_path, mosquitto.port)
-    yield process
-    process.kill()
-
-
-@pytest_asyncio.fixture
-async def board(tmp_path: Path) -> AsyncIterator[Board]:
-    made = Board(tmp_path / "board-1")
-    made.start()
-    yield made
-    await made.stop()
-
-
-@pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A disk of two megabytes of its own, where we may mount one."""
     disk = tmp_path / "disk"

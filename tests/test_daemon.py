@@ -9,12 +9,9 @@ import random
 import signal
 import socket
 import time
-from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
-import pytest_asyncio
 from brokers import Mosquitto, Subscriber, subscribed, until
 from hall import Board, Process
 
@@ -24,21 +21,6 @@ from gateway.health import Process as HealthProcess
 from gateway.health import payload
 from gateway.link import Counters
 from gateway.notify import Notifier
-
-
-@pytest.fixture
-def daemon(mosquitto: Mosquitto, tmp_path: Path) -> Iterator[Process]:
-    process = Process(tmp_path, mosquitto.port)
-    yield process
-    process.kill()
-
-
-@pytest_asyncio.fixture
-async def board(tmp_path: Path) -> AsyncIterator[Board]:
-    made = Board(tmp_path / "board-1")
-    made.start()
-    yield made
-    await made.stop()
 
 
 def events(subscriber: Subscriber, table: str = "1") -> list[dict[str, Any]]:

@@ -13,13 +13,11 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
-from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
 import aiomqtt
 import pytest
-import pytest_asyncio
 from brokers import Mosquitto, free_port, subscribed, until
 from hall import Board, Process
 
@@ -44,21 +42,6 @@ port = "{board}"
 """
 ELSEWHERE = "127.0.0.2"
 """This machine as a phone would name it: an address that is not the default one."""
-
-
-@pytest.fixture
-def daemon(mosquitto: Mosquitto, tmp_path: Path) -> Iterator[Process]:
-    process = Process(tmp_path, mosquitto.port)
-    yield process
-    process.kill()
-
-
-@pytest_asyncio.fixture
-async def board(tmp_path: Path) -> AsyncIterator[Board]:
-    made = Board(tmp_path / "board-1")
-    made.start()
-    yield made
-    await made.stop()
 
 
 def fetched(url: str, trusted: ssl.SSLContext | None = None) -> bytes | None:
