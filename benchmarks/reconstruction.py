@@ -28,6 +28,7 @@ from gateway.config import BoardConfig, ClockConfig, TableConfig
 from gateway.events import (
     Alert,
     BoardDump,
+    ClockTimes,
     Command,
     Event,
     FieldUpdate,
@@ -120,7 +121,10 @@ class Row:
         return TableConfig(
             id="1",
             game=score.game,
-            board=BoardConfig("generic" if self.board.senses == "occupancy" else "dgt"),
+            board=BoardConfig(
+                "generic" if self.board.senses == "occupancy" else "dgt",
+                options={"eeprom_recovery": True} if self.board.log else {},
+            ),
             clock=ClockConfig(),
             regulations=f"{'fmjd' if score.game == 'draughts' else 'fide'}-{speed}",
             time_control=f"{self.pace.base:g}+{self.pace.increment:g}",
@@ -292,8 +296,11 @@ class Verdict:
 def judge(case: Case, followed: Followed, seed: int) -> Verdict:
     """Compare what was published with what was played."""
     verdict = Verdict(costs=followed.costs)
+    flags = [at for at, told in case.trace.observations if isinstance(told, ClockTimes) and told.flags]
     for truth, published in zip(case.performance.games, by_game(case.performance.games, followed), strict=True):
-        verdict.add(judge_game(truth, published, case.trace.seen if len(case.scores) == 1 else {}))
+        seen = case.trace.seen if len(case.scores) == 1 else {}
+        fallen = next((at for at in flags if truth.started <= at <= truth.ended), None)
+        verdict.add(judge_game(truth, published, seen, fallen))
     verdict.failed = [] if verdict.perfect == verdict.games else [seed]
     return verdict
 
@@ -313,8 +320,10 @@ def by_game(games: Sequence[Truth], followed: Followed) -> list[list[tuple[float
     return shares
 
 
-def judge_game(truth: Truth, published: list[tuple[float, Event]], seen: dict[int, float]) -> Verdict:
-    """One game's figures."""
+def judge_game(
+    truth: Truth, published: list[tuple[float, Event]], seen: dict[int, float], fallen: float | None = None
+) -> Verdict:
+    """One game's figures; `fallen` is when a flag fell before its end."""
     names = [ply.name for ply in truth.plies]
     line = Line()
     verdict = Verdict(games=1, plies=len(names))
@@ -340,7 +349,8 @@ def judge_game(truth: Truth, published: list[tuple[float, Event]], seen: dict[in
             result = event.result
         elif isinstance(event, Alert):
             raised = event.state == "raised" and event.severity != "info"
-            if raised and not deserved(event.irregularity, at, truth):
+            flag = fallen is not None and at >= fallen - 1.0 and event.irregularity in AFTER_FLAG
+            if raised and not flag and not deserved(event.irregularity, at, truth):
                 verdict.alerts[f"{event.severity} {event.irregularity}"] += 1
         apply(line, event)
     also = {ply.ply: ply.also for ply in truth.plies if ply.also}
@@ -393,6 +403,7 @@ AFTER_TAKEBACK = (
     "move_taken_back", "touch_move", "moved_out_of_turn", "wrong_clock_running", "clock_pressed_without_move",
     "both_clocks_stopped", "clock_times_changed", "displaced_piece",
 )  # fmt: skip
+AFTER_FLAG = ("flag_fall", "flag_fall_opponent_cannot_win", "play_after_flag_fall", "both_clocks_stopped")
 AFTER_END = ("flag_fall", "result_missing", "both_clocks_stopped", "clock_running_after_end", "wrong_clock_running")
 
 

@@ -44,6 +44,7 @@ from gateway.events import (
 )
 from gateway.events import Device as DeviceName
 from gateway.game import Assignment, Game, Orientation
+from gateway.reconstruct.follow import LOG_HOLD
 from gateway.reconstruct.missed import Away, missed_changes
 from gateway.reconstruct.observed import Observed
 from gateway.reconstruct.phase import (
@@ -199,6 +200,7 @@ class Table:
                 self._dump(pieces)
             case ClockTimes():
                 self._clock_changes(self.clock.take(observation, self.at, self._control))
+                self._lever()
             case ClockAbsent():
                 self._clock_changes(self.clock.gone())
             case LinkState(device, up, detail):
@@ -491,6 +493,14 @@ class Table:
             self.emit(self._clock_event(change.change, side))
             self._clock_changed(change.change, side)
 
+    def _lever(self) -> None:
+        """The lever was turned although no clock runs."""
+        before, report = self._report_before, self.clock.report
+        if before is None or report is None or before.lever is None or report.lever in (None, before.lever):
+            return
+        if before.running == report.running == "none" and self.game and self.game.phase == "play":
+            self.game.follow.turned_lever(before.lever, self.at, report.readings)
+
     def _first_runs(self) -> bool:
         """The first clock that runs in a game is that of the side to move; True if this exchanged the halves."""
         game = self.next if self.next and self.next.untouched else self.game
@@ -613,8 +623,10 @@ class Table:
     def _give_up_gap(self, game: Game) -> None:
         """Nothing explains what stands since the board is back: the record goes on from there."""
         due = game.follow.unexplained_gap
-        if due is None:
+        if due is None or game.follow.gap is None:
             return
+        if self._away is not None and self.config.board.options.get("eeprom_recovery"):
+            due = max(due, game.follow.gap.since + LOG_HOLD)
         if self.at < due:
             self.wake(due)
             return

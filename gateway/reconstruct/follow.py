@@ -104,6 +104,8 @@ class Follow:
         self.confirmed = ply
         self.withhold_after: float | None = None
         """Plies that arrived later than this are not published: the clocks are stopped."""
+        self.turned: Rival | None = None
+        """The reading on whose last ply somebody turned the lever of a clock that stands."""
         self.deadline: float | None = None
         self.timed = False
         """A clock tells when a ply is completed."""
@@ -144,6 +146,20 @@ class Follow:
             self.lost_reports.doubt()
         self.rivals.pressed(side, at)
         self.presses.add(Press(side, at, readings))
+
+    def turned_lever(self, side: Side, at: float, readings: Readings) -> None:
+        """`side` has turned the lever of a clock that stands, as a clock does on which a flag has fallen.
+
+        Once is nothing; but where each turns it after his ply they play on, and have not noticed.
+        """
+        self.rivals.advance(at)
+        best, before = self.rivals.best, self.turned
+        complete = best.rate == 0 and best.depth > self.confirmed and mover(best) == side
+        self.turned = best if complete else None
+        answered = best.parent is not None and before is not None and before.node.key == best.parent.node.key
+        if complete and answered and self.withhold_after is not None:
+            self.withhold_after = at
+            self.presses.add(Press(side, at, readings))
 
     def lost(self, at: float) -> None:
         """The board was away and is back: what stands now may be several plies further on."""

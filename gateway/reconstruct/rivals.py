@@ -82,6 +82,8 @@ class Rival:
     """One of several plies that would do as well: never confirmed."""
     unproved: bool = False
     """The same, until a later report tells which it was: neither this ply nor what follows is confirmed before."""
+    back: bool = False
+    """Reached by taking plies back, and nothing has been played since."""
 
     @property
     def score(self) -> float:
@@ -174,9 +176,14 @@ class Rivals:
         self.grow([rival for rival in self.beam if rival.cost <= self.beam[0].cost + EXTEND])
 
     def pressed(self, side: Side, at: float) -> None:
-        """`side` has pressed the clock: rivals in which it has made no ply since its last press pay."""
+        """`side` has pressed the clock: rivals in which it has made no ply since its last press pay.
+
+        Not where a ply was just taken back: then it gives the move back to whoever plays another.
+        """
         before = self.last_press.get(side, NEVER)
         for rival in self.beam:
+            if rival.back and mover(rival) == side:
+                continue
             own = rival if mover(rival) == side else rival.parent
             if own is None or own.parent is None or own.at <= before:
                 rival.cost += PRESS
@@ -324,7 +331,7 @@ class Rivals:
         cost = rival.cost + TAKEBACK + TAKEBACK_AGAIN * (rival.depth - back.depth - 1)
         if back.depth < self.firm and rate > 0:
             cost += FIRM
-        return replace(back, cost=cost, rate=rate, hidden=False)
+        return replace(back, cost=cost, rate=rate, hidden=False, back=True)
 
     def _sort(self) -> None:
         self.beam.sort(key=lambda rival: rival.score)

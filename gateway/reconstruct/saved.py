@@ -24,7 +24,7 @@ KEPT = max(BACK, FORGOTTEN) + 1
 _FOLLOW = ("confirmed", "withhold_after", "deadline", "timed", "shorter_since", "doubted", "rewound", "disputed")
 """What of the reader is a plain value already."""
 _RIVALS = ("at", "running", "firm")
-_RIVAL = ("legal", "source", "at", "cost", "rate", "hidden", "unseen", "guessed", "unproved")
+_RIVAL = ("legal", "source", "at", "cost", "rate", "hidden", "unseen", "guessed", "unproved", "back")
 
 
 def saved(follow: Follow) -> dict[str, Any]:
@@ -63,7 +63,8 @@ def restored(state: Mapping[str, Any], game: GameKind, board: Observed) -> Follo
             steps.append(_grown(steps[parent], told, values))
         elif number:
             steps.append(Rival(node, None, None, True, "board", 0.0, state["depth"], 0.0))
-        for name, value in zip(_RIVAL, values, strict=True):
+        # A state of an earlier version may have fewer.
+        for name, value in zip(_RIVAL, values, strict=False):
             setattr(steps[-1], name, value)
     follow.rivals.beam, follow.tip = [steps[place] for place in state["beam"]], steps[state["tip"]]
     if state["suspect"]:

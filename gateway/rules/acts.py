@@ -97,6 +97,8 @@ SHOWING = 30.0
 SWEEP = 0.3
 """Seconds within which three squares change when a sleeve brushes over the board."""
 SWEPT_WAIT = 3.0
+MOVED_ABOUT = 3
+"""Pieces that must have been moved, of both sides, for it to be analysis."""
 UNTIMED_DISPLACED_WAIT = 30.0
 STOPPING_HAND = 5.0
 """Seconds after both clocks were stopped in which a king may still have been taken in the game."""
@@ -574,6 +576,8 @@ def _standing_wait(
                 return SWEPT_WAIT
             if _outlived(seen, turn):
                 return PERSISTS
+            if _analysed(seen, turn):
+                return None
             return settings if timed else UNTIMED_DISPLACED_WAIT
         case _:
             return settings
@@ -629,6 +633,15 @@ def _swept(seen: Situation, turn: Turn) -> bool:
     index, changed = seen.board.geometry.index, seen.board.changed_at
     times = sorted(changed[index[square]] for square in turn.differing)
     return any(first > NEVER and third - first <= SWEEP for first, third in zip(times, times[2:], strict=False))
+
+
+def _analysed(seen: Situation, turn: Turn) -> bool:
+    """Whether pieces of both sides have been moved about since the last press, one after another: that is no accident
+    but a look back at a game whose clock was left running. A press says that play goes on."""
+    index, changed, press = seen.board.geometry.index, seen.board.changed_at, seen.history.last_press()
+    since = press.at if press else NEVER
+    moved = [piece for square, piece in turn.come.items() if changed[index[square]] > since]
+    return len(moved) >= MOVED_ABOUT and len({turn.owner(piece) for piece in moved}) == 2
 
 
 def _before_this_turn(seen: Situation, turn: Turn) -> bool:

@@ -5,14 +5,16 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
+import chess
 import pytest
 from hands import random_game
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
-from sitting import Sitting
+from sitting import Sitting, from_position
 
 from gateway.config import BoardConfig, ClockConfig, TableConfig
-from gateway.events import Alert, GameStarted, Move, MoveRetracted, Numbered
+from gateway.events import Alert, BoardDump, ClockTimes, FieldUpdate, GameStarted, Move, MoveRetracted, Numbered
+from gateway.record import position_from_fen
 from gateway.simulate.clock import ClockModel
 from gateway.simulate.device import CLASSIC, OCCUPANCY, Board, BoardModel, drawn_board
 from gateway.simulate.habits import BLITZ, RAPID, TIDY, Habits, Pace
@@ -102,6 +104,55 @@ def test_nothing_is_played_with_the_clocks_stopped() -> None:
 
     assert ["e4", "e5", "Nf3", "Nc6"] == sitting.moves()
     assert [] == sitting.events("move_retracted")
+
+
+def frozen(*turned: bool) -> list[str]:
+    """A flag has fallen and the clock stands; plies are made after it, on each of which the lever is turned or not."""
+    table = Table(TableConfig("1", "chess", BoardConfig("dgt"), ClockConfig(), "fide-blitz", "180"), "g")
+    found = table.observe(BoardDump(position_from_fen("chess", chess.STARTING_FEN).pieces()), 0.0)
+    left = ClockTimes(3.0, 90.0, "left", "left")
+    found += table.observe(left, 1.0)
+    found += table.observe(ClockTimes(0.0, 90.0, None, "left", flags=frozenset({"left"})), 4.0)
+    board, at, lever = chess.Board(), 5.0, "left"
+    for ply, (move, turn) in enumerate(zip(("e2e4", "e7e5", "g1f3", "b8c6"), turned, strict=True)):
+        piece = board.piece_at(chess.parse_square(move[:2]))
+        assert piece is not None
+        found += table.observe(FieldUpdate(move[:2], None), at)
+        found += table.observe(FieldUpdate(move[2:], piece.symbol()), at + 0.6)
+        board.push_uci(move)
+        if turn:
+            lever = "right" if ply % 2 == 0 else "left"
+            flags = frozenset({"left"})
+            found += table.observe(ClockTimes(0.0, 90.0, None, lever, flags=flags), at + 1.2)  # type: ignore[arg-type]
+        at += 3.0
+    return [numbered.event.notation for numbered in found if isinstance(numbered.event, Move)]
+
+
+def test_who_turns_the_lever_of_a_fallen_clock_plays_on() -> None:
+    """They have not noticed; the record goes on with them, and the rules say that they play after a flag."""
+    assert ["e4", "e5", "Nf3", "Nc6"] == frozen(True, True, True, True)
+
+
+@pytest.mark.parametrize("turned", [(False, False, False, False), (True, False, False, True)])
+def test_without_the_lever_it_is_a_look_at_the_game(turned: tuple[bool, ...]) -> None:
+    """Turned once it says nothing."""
+    assert [] == frozen(*turned)
+
+
+def test_the_press_that_gives_a_move_back() -> None:
+    """A capture is taken back after a minute; the opponent presses, so that another move can be made."""
+    board = chess.Board("4k3/5ppp/1p6/2p5/4N3/5N2/5PPP/4K3 w - - 0 20")
+    sitting = from_position(board.fen())
+    sitting.chess("Nxc5", board)
+    sitting.t += 40.0
+    sitting.touch("-c5 +N@e4", 0.25)
+    sitting.touch("+p@c5", 0.8)
+    sitting.touch("-e4", 0.25)
+    sitting.press("black", 0.45)
+    sitting.touch("+N@d2", 1.05)
+    sitting.press("white")
+
+    assert ["Ned2"] == sitting.moves()
 
 
 # --- whole games ------------------------------------------------------------------------------------------------

@@ -177,16 +177,15 @@ def test_what_the_log_says_of_the_gap() -> None:
     assert missed_changes({"a1": "q"}, log) is None
 
 
-def test_the_log_puts_an_inferred_line_right() -> None:
-    """A dump cannot tell the order of two knights' moves; the log can, and the moves are then seen, not inferred."""
+def logged(*order: str, **options: bool) -> Sitting:
+    """A DGT board that is away for these plies, and then tells its log."""
     sitting = Sitting()
-    sitting.header["table"]["board"] = {"driver": "dgt"}
+    sitting.header["table"]["board"] = {"driver": "dgt", "options": options}
     sitting.header["table"]["clock"] = {"driver": "board", "white_side": "left"}
     sitting.lines.clear()
     sitting.up(0.0)
     start = position_from_fen("chess", START).pieces()
     filled = [LogEntry(square, piece) for square, piece in start.items()]
-    order = ("Nc3", "Nf6", "Nf3", "Nc6")
     log = [*filled, *(LogEntry(square, piece) for square, piece in changes("e4", "e5", *order))]
     board = chess.Board()
 
@@ -202,6 +201,22 @@ def test_the_log_puts_an_inferred_line_right() -> None:
     sitting.up(30.0)
     hear(30.1, dgt.build_board_dump(position_from_fen("chess", board.fen()).pieces()))
     hear(38.0, dgt.build_log(log))
+    return sitting
+
+
+def test_the_log_puts_an_inferred_line_right() -> None:
+    """A dump cannot tell the order of two knights' moves; the log can, and the moves are then seen, not inferred."""
+    order = ("Nc3", "Nf6", "Nf3", "Nc6")
+    sitting = logged(*order)
 
     assert ["e4", "e5", *order] == sitting.moves()
     assert all(move["legal"] for move in sitting.events("move"))
+
+
+def test_what_nothing_explains_waits_for_the_log() -> None:
+    """A board that will tell is not taken as it stands, and nothing that was certain changes."""
+    order = ("Nc3", "Nf6", "Nf3", "Nc6", "Bb5", "Bb4", "d3")
+    sitting = logged(*order, eeprom_recovery=True)
+
+    assert ["e4", "e5", *order] == sitting.moves()
+    assert [] == sitting.events("position_set", "move_retracted")

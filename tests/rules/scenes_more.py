@@ -1003,4 +1003,18 @@ SCENES = [
         "",
         "piece_removed_without_capture clock_pressed_before_move_completed touch_move",
     ),
+    Scene(
+        "analysed with the clock left running",
+        "0.1:w 3:-e2 3.6:+P@e4 4:b 6:-e7 6.6:+p@e5 7:w 20:-g1 20.6:+N@f3 22:-b8 22.6:+n@c6 24:-f1 24.6:+B@b5 "
+        "26:-g8 26.6:+n@f6 28:-d2 28.6:+P@d3 30:-f8 30.6:+b@c5 32:-e4 32.4:+P@e2 33:-e2",
+        "",
+        "displaced_piece two_pieces_moved extra_piece",
+        tail=40,
+    ),
+    Scene(
+        "pieces of one side alone are no analysis",
+        "0.1:w 3:-e2 3.6:+P@e4 4:b 6:-e7 6.6:+p@e5 7:w 20:-b8 20.6:+n@d6 22:-g8 22.6:+n@d5 24:-a7 24.6:+p@a4",
+        "displaced_piece@34.6",
+        tail=20,
+    ),
 ]
