@@ -156,11 +156,15 @@ class Board:
 
     async def _run(self) -> None:
         while True:
-            await asyncio.sleep(self.poll_s)
+            await asyncio.sleep(max(0.001, min(self.poll_s, self._due())))
             self._answer()
             if self.playing and self.asked and time.monotonic() >= self._play_at:
                 self._play()
                 self._think()
+
+    def _due(self) -> float:
+        """Seconds until the next ply."""
+        return self._play_at - time.monotonic() if self.playing and self.asked else self.poll_s
 
     def _answer(self) -> None:
         try:

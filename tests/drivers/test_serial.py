@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import resource
 import tty
 from collections.abc import Iterator
 from pathlib import Path
@@ -62,6 +63,22 @@ def pty(tmp_path: Path) -> Iterator[Pty]:
         device.unplug()
 
 
+@pytest.fixture
+def many_files() -> Iterator[None]:
+    """All descriptors below 1024 are in use."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY and hard < 1200:
+        pytest.skip(f"this machine allows only {hard} open files")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 1200), hard))
+    files = [os.open(os.devnull, os.O_RDONLY)]
+    while files[-1] < 1024:
+        files.append(os.open(os.devnull, os.O_RDONLY))
+    yield
+    for file in files:
+        os.close(file)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
 class Ear:
     def __init__(self) -> None:
         self.heard = b""
@@ -105,6 +122,17 @@ async def test_unplugging_is_noticed_at_once_and_said_once(pty: Pty) -> None:
     assert [f"{pty.name} was unplugged"] == ear.lost
 
     await device.close()
+
+
+async def test_more_ports_than_select_can_name(pty: Pty, many_files: None) -> None:
+    """With two hundred boards descriptors pass 1023, where `select` ends."""
+    ear = Ear()
+    device = serial_port(pty.name, ear)
+    await device.open()
+    pty.send(b"hello")
+    await until(lambda: ear.heard == b"hello")
+    pty.unplug()
+    await until(lambda: ear.lost == [f"{pty.name} was unplugged"], timeout_s=0.5)
 
 
 async def test_a_device_that_takes_nothing_is_given_up(pty: Pty) -> None:
