@@ -342,6 +342,11 @@ class Rivals:
 def _keep_cheaper(pool: dict[Any, Rival], rival: Rival) -> bool:
     """Merge rivals that stand in one position; True if this one stays."""
     known = pool.get(rival.node.key)
+    if known is not None and known.hidden and rival.source == "board" and rival.ply == known.ply and not rival.back:
+        # What was taken for unseen has been seen after all.
+        rival.cost = min(rival.cost, known.cost)
+        pool[rival.node.key] = rival
+        return True
     if known is None or rival.cost < known.cost:
         pool[rival.node.key] = rival
         return True

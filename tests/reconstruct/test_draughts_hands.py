@@ -196,6 +196,18 @@ def test_a_man_that_passes_the_back_row_stays_a_man() -> None:
     assert "K" not in sitting.events("move")[-1]["fen"].split(":")[1]
 
 
+def test_a_capture_that_was_guessed_before_its_end_was_seen() -> None:
+    """The men go before their captor comes down, and one is held over another square."""
+    sitting = from_position("W:W38,47,48:B24,33,1,2", "draughts", running="white")
+    sitting.t = 3.0
+    held = "-38:1 -24:.58 +b@23:.42 +w@29:.03 -33:.02 -29:.2 +w@20:.18 -23:.01"
+    for word, pause in (item.split(":") for item in held.split()):
+        sitting.touch(word, float(pause))
+    sitting.press("white")
+
+    assert ["38x20"] == sitting.moves()
+
+
 # --- against the rules ------------------------------------------------------------------------------------------
 
 
