@@ -98,10 +98,6 @@ class Situation:
     """What happened before."""
     told: Sequence[Told] = ()
     """The alerts of this game so far, oldest first."""
-    others_started: bool | None = None
-    """Whether the clocks of the round's other tables run; None: not known here."""
-    others_playing: bool | None = None
-    """Whether games of the round are still in play at other tables; None: not known here."""
     recorded: Recorded | None = None
     """What follows from the record of `game`; None without a game."""
 

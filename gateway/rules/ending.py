@@ -258,7 +258,7 @@ class AnalysisOnBoard:
             self._changes.popleft()
         if self._since is None and len(self._changes) > MANY_CHANGES and self._to_and_fro():
             self._since = seen.at
-        if self._since is not None and seen.others_playing is not False:
+        if self._since is not None:
             yield Finding("analysis_on_board", self._since)
 
     def _to_and_fro(self) -> bool:

@@ -16,8 +16,7 @@ from gateway.rules import Finding, Situation
 from gateway.rules.readings import SIDES
 
 NOT_STARTED = 120.0
-ALL_WAIT = 300.0
-"""Seconds after the appointed time, and where no other table of the round has been started either."""
+"""Seconds after the appointed time. What happens at other tables is not seen from this one."""
 ABSENT = 300.0
 """Seconds of White's clock."""
 FMJD_DEFAULT = 60
@@ -41,8 +40,7 @@ class ClockNotStarted:
         start = assigned.scheduled_start
         if start is None or not seen.clock.connected or seen.clock.running != "none" or not seen.link_up:
             return
-        patience = ALL_WAIT if seen.others_started is False else NOT_STARTED
-        yield Finding("clock_not_started", start + patience - (seen.stamp - seen.at))
+        yield Finding("clock_not_started", start + NOT_STARTED - (seen.stamp - seen.at))
 
 
 class Absent:
