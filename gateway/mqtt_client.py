@@ -48,7 +48,8 @@ class ConfirmingClient(aiomqtt.Client):
     """One connection; of no use after it has ended."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, logger=_paho_log, max_inflight_messages=WINDOW, **kwargs)
+        # Whoever offers keeps to `window`; Paho's own would look through all that is in flight at each answer.
+        super().__init__(*args, logger=_paho_log, max_inflight_messages=0, **kwargs)
         self._answers: dict[int, Answered] = {}
         self._sizes: dict[int, int] = {}
         self._choked = False

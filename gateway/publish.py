@@ -29,7 +29,7 @@ class Message:
 def rfc3339(stamp: float) -> str:
     """Seconds since 1970 as RFC 3339 in UTC with milliseconds."""
     moment = datetime.fromtimestamp(round(stamp * 1000) / 1000, UTC)
-    return f"{moment:%Y-%m-%dT%H:%M:%S}.{round(moment.microsecond / 1000):03d}Z"
+    return moment.isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"
 
 
 def encode(payload: Mapping[str, Any]) -> bytes:

@@ -8,6 +8,7 @@ from typing import Any
 from gateway.events import OTHER, Square
 from gateway.game import Game
 from gateway.publish import VERSION, Message, encode, rfc3339
+from gateway.reconstruct.observed import Observed
 from gateway.reconstruct.phase import node_of
 from gateway.table import Table
 
@@ -36,6 +37,7 @@ class Topics:
         self._at: dict[str, float] = {}
         self._messages: dict[str, Message] = {}
         self._written = _Written()
+        self._seen = _Seen()
 
     def changed(self, at: float) -> list[Message]:
         """The topics that are known for the first time or have changed, in the contract's order."""
@@ -86,7 +88,7 @@ class Topics:
             yield f"{self.public}/{form}", self._written.of(game).text, (game.phase, game.result), TEXT_EVERY
         yield f"{self.arbiter}/alerts", {"alerts": table.watch.open_alerts()}, None, 0.0
         if table.board.known:
-            yield f"{self.arbiter}/board", self._board(), None, 0.0
+            yield f"{self.arbiter}/board", self._seen.of(table.board, game), None, 0.0
 
     def _link(self) -> dict[str, Any]:
         table, device = self.table, self.table.device
@@ -155,13 +157,6 @@ class Topics:
             "reason": game.reason if game else None,
         }
 
-    def _board(self) -> dict[str, Any]:
-        table = self.table
-        differs: list[Square] = []
-        if table.game is not None:
-            differs = table.board.geometry.names(node_of(table.game.position).difference(table.board))
-        return {"physical": table.board.placement(), "differs": squares_out(differs)}
-
 
 class _Written:
     """A record as it is published; written anew only when it has changed, for it grows with the game."""
@@ -180,6 +175,27 @@ class _Written:
             self.moves = record.moves_payload()
             self.text = record.pdn(result) if game.kind == "draughts" else record.pgn(result)
         return self
+
+
+class _Seen:
+    """What stands on the board, as it is published; put in words only when it, or the position, has changed."""
+
+    def __init__(self) -> None:
+        self._payload: dict[str, Any] = {}
+        self._of: tuple[Any, ...] = ()
+
+    def of(self, board: Observed, game: Game | None) -> dict[str, Any]:
+        """The board, and where it differs from `game` as it is now."""
+        position = game.position if game is not None else None
+        now = (board.geometry, board.masks, board.unknown, board.pieces_known, position and position.fen())
+        if now != self._of:
+            # The board goes on changing the masks that it has.
+            self._of = (now[0], list(board.masks), *now[2:])
+            differs: list[Square] = []
+            if position is not None:
+                differs = board.geometry.names(node_of(position).difference(board))
+            self._payload = {"physical": board.placement(), "differs": squares_out(differs)}
+        return self._payload
 
 
 def squares_out(squares: list[Square]) -> list[Square | int]:
