@@ -1,7 +1,8 @@
 """Short scenes at a board, written in a line, played from a capture and judged as the cases of the reference are.
 
 Words of a scene, each `TIME:WHAT`, in order: ``-e2`` a lift, ``+P@e4`` a placing, ``w``, ``b``, ``0`` White's or
-Black's clock runs or none, ``set=W,B,RUNS`` a clock that shows these readings, ``flag=w`` a fallen flag,
+Black's clock runs or none, ``set=W,B,RUNS`` a clock that shows these readings (``set=W,B,RUNS,N``: and a count of
+moves), ``flag=w`` a fallen flag,
 ``!NAME=KEY~VALUE,...`` a command (a value alone is an irregularity), ``down``, ``up`` the board's link,
 ``board=PLACEMENT`` what stands then. Between the words the clock reports every second, and at a press it gives the
 increment, as a real one does.
@@ -161,9 +162,9 @@ class _Capture:
         elif name == "board":
             self._say(at, "position " + self._seen(rest))
         elif name == "set":
-            white, black, runs = rest.split(",")
+            white, black, runs, *counter = rest.split(",")
             self.left = {"white": float(white), "black": float(black)}
-            self._report(at, SIDE[runs])
+            self._report(at, SIDE[runs], counter="".join(counter))
         else:
             self._count(at)
             runs = self.running if name == "flag" else SIDE[what]
@@ -181,11 +182,12 @@ class _Capture:
             self._count(self.ticked + 1)
             self._report(self.ticked + 1, self.running)
 
-    def _report(self, at: float, runs: str, flags: str = "") -> None:
+    def _report(self, at: float, runs: str, flags: str = "", counter: str = "") -> None:
         self.running, self.since, self.ticked, self.begun = runs, at, at, True
         fallen = " flags=" + ",".join(SIDE[flag] for flag in flags) if flags else ""
+        counted = f" counter={counter}" if counter else ""
         # Displays are cut to whole seconds.
-        self._say(at, f"clock {int(self.left['white'])} {int(self.left['black'])} {runs}{fallen}")
+        self._say(at, f"clock {int(self.left['white'])} {int(self.left['black'])} {runs}{fallen}{counted}")
 
     def _say(self, at: float, text: str) -> None:
         self.lines.append({"t": round(at, 3), "link": "board", "dir": "rx", "hex": (text + "\n").encode().hex()})

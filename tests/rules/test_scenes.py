@@ -7,9 +7,16 @@ import scenes_clocks
 import scenes_more
 import scenes_moves
 import scenes_pieces
+import scenes_witnessed
 from staged import Scene
 
-SCENES = [*scenes_moves.SCENES, *scenes_pieces.SCENES, *scenes_clocks.SCENES, *scenes_more.SCENES]
+SCENES = [
+    *scenes_moves.SCENES,
+    *scenes_pieces.SCENES,
+    *scenes_clocks.SCENES,
+    *scenes_more.SCENES,
+    *scenes_witnessed.SCENES,
+]
 
 
 @pytest.mark.parametrize("scene", SCENES, ids=[scene.name for scene in SCENES])
