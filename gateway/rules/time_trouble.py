@@ -5,11 +5,13 @@ Articles: FIDE 8.4 (no score need be kept), III.4, III.5 (games without incremen
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from gateway.draughts import Position
 from gateway.events import Side
+from gateway.record import GamePosition
 from gateway.rules import Finding, Situation
 from gateway.rules.readings import SIDES, completed
 
@@ -69,7 +71,10 @@ class ShortOfTime:
         facts = {"reading": float(report.reading(side)), "count": pieces}
         due = seen.time_control.next_control(completed(seen, side))
         left = None if due is None else due - completed(seen, side)
-        return Finding(kind, since, side, str(period), facts=facts, evidence={"both": both, "moves_to_make": left})
+        evidence: dict[str, Any] = {"both": both, "moves_to_make": left}
+        if kind == "draw_claim_last_minute":
+            evidence["material"] = _material(seen.game.position)
+        return Finding(kind, since, side, str(period), facts=facts, evidence=evidence)
 
     def state(self) -> list[Any]:
         return [self._game, [[*name, since] for name, since in self._said.items()]]
@@ -117,6 +122,12 @@ def _last_minute(reading: float, seen: Situation) -> bool:
         and reading <= LAST_MINUTE
         and seen.record.node.occupied.bit_count() <= FEW_PIECES
     )
+
+
+def _material(position: GamePosition) -> dict[Side, list[int]]:
+    """How many men and kings each side has: who stands better is the arbiter's to judge (FMJD VI 9)."""
+    kinds = Counter(position.pieces().values())
+    return {"white": [kinds["w"], kinds["W"]], "black": [kinds["b"], kinds["B"]]}
 
 
 RULES = (ShortOfTime,)

@@ -65,9 +65,16 @@ class TestQuickplayClaim:
 
 class TestLastMinute:
     def test_eight_pieces(self) -> None:
-        found = running("fmjd-rapid", "900", 61, EIGHT).raised("draw_claim_last_minute")
+        scene = running("fmjd-rapid", "900", 61, EIGHT)
 
-        assert [("draw_claim_last_minute", 2.0, "white")] == found
+        assert [("draw_claim_last_minute", 2.0, "white")] == scene.raised("draw_claim_last_minute")
+
+    def test_the_material_is_told(self) -> None:
+        """Men and kings of each side, for the arbiter to judge who stands better."""
+        scene = running("fmjd-rapid", "900", 61, "W:W31,36,K41:B5,K10")
+        (told,) = [alert for _, alert in scene.alerts() if alert.irregularity == "draw_claim_last_minute"]
+
+        assert {"white": [2, 1], "black": [1, 1]} == told.evidence["material"]
 
     @pytest.mark.parametrize("regulations, control, fen", [
         ("fmjd-rapid", "900+5", EIGHT), ("fmjd-rapid", "900", NINE), ("fmjd-standard", "4800+60", EIGHT),
