@@ -144,12 +144,11 @@ class GameOver:
         assert seen.game is not None
         told = next(told for told in reversed(seen.told) if told.kind == kind)
         ended = told.ply or 0
-        played = [played for played in seen.history.played if played.ply > ended and played.legal]
-        if seen.game.record.ply < ended + 2 or seen.clock.running == "none" or len(played) < 2:
+        moves = [played for played in seen.standing if played.ply > ended and played.legal]
+        if len(moves) < 2 or seen.clock.running == "none":
             return
-        second = next((each for each in played if each.ply >= ended + 2), played[-1])
         facts = {"reason": kind.replace("_", " ")}
-        yield Finding("play_after_game_end", second.arrived, key=kind, facts=facts, evidence={"ended_at_ply": ended})
+        yield Finding("play_after_game_end", moves[1].arrived, key=kind, facts=facts, evidence={"ended_at_ply": ended})
 
     def state(self) -> list[Any]:
         stands = self._stands and list(self._stands)
