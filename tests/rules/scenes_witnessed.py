@@ -129,4 +129,25 @@ SCENES = [
     ),
     Scene("counter: one ahead", COUNTED.format(2, 2), "move_counter_mismatch@9.2/"),
     Scene("counter: right", COUNTED.format(1, 1), "", "move_counter_mismatch"),
+    Scene(
+        "swept: twenty squares, one alert",
+        "0.1:w 3:-e2 3.6:+P@e4 4.2:b 8:board=r1b2b1r/p1p2p1p/2n5/1q1p1R2/3P4/2k1P1N1/P1P2PPP/1NBQ1B1R",
+        "displaced_piece@11/",
+        tail=45,
+    ),
+    Scene(
+        "second illegal: the first was dismissed",
+        "0.1:w 4:-c1 4.7:+B@f4 5.3:b 7:!acknowledge=irregularity~illegal_move,ruling~dismissed 8:-f4 8.5:+B@c1 12:w "
+        "14:-c1 14.7:+B@f4 15.3:b",
+        "illegal_move@5.8/w illegal_move@15.8/w",
+        "second_illegal_move",
+    ),
+    Scene(
+        "illegal: rapid, replied to at once",
+        "0.1:w 4:-c1 4.7:+B@f4 5.3:b 9:-e7 9.6:+p@e5 10:w",
+        "illegal_move@5.8/w illegal_move_accepted@9.6/w",
+        regulations="fide-rapid",
+        rules={"supervision": False},
+    ),
+    Scene("debounce: away and back", "0.1:w 3:-a7 12:+p@a7 14:-a7 23:+p@a7 25:-a7 34:+p@a7", tail=60),
 ]
