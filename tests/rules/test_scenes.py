@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+import scenes_claims
 import scenes_clocks
 import scenes_more
 import scenes_moves
@@ -16,6 +17,7 @@ SCENES = [
     *scenes_clocks.SCENES,
     *scenes_more.SCENES,
     *scenes_witnessed.SCENES,
+    *scenes_claims.SCENES,
 ]
 
 
