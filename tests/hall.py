@@ -15,6 +15,9 @@ from pathlib import Path
 
 import chess
 
+START_S = 60.0
+"""Waited at most for a daemon to be up, which takes long on a busy machine; no test proves how long."""
+
 DAEMON = """
 import sys
 from pathlib import Path

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 from brokers import Mosquitto, Subscriber, subscribed, until
-from hall import Board, Process
+from hall import START_S, Board, Process
 from proxy import proxy
 from test_daemon import events, prove, standing
 from test_mqtt import STATUS, Gateway, event, gateway
@@ -95,7 +95,7 @@ async def test_sigterm_while_the_broker_hangs(
     if hangs == "connecting":
         os.kill(mosquitto.pid, signal.SIGSTOP)
     daemon.start()
-    await until(lambda: all(len(board.played) > 2 for board in boards.values()), 60)
+    await until(lambda: all(len(board.played) > 2 for board in boards.values()), START_S)
     os.kill(mosquitto.pid, signal.SIGSTOP)
     await asyncio.sleep(0.5)
     began = time.monotonic()

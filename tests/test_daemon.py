@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from brokers import Mosquitto, Subscriber, subscribed, until
-from hall import Board, Process
+from hall import START_S, Board, Process
 
 from gateway.config import BoardConfig, ClockConfig, TableConfig
 from gateway.daemon import plan_ports
@@ -124,7 +124,7 @@ async def test_sigterm_drains_and_says_offline_in_time(daemon: Process, mosquitt
     board.playing = True
     async with subscribed(mosquitto.port) as subscriber:
         daemon.start()
-        await until(lambda: len(board.played) > 10)
+        await until(lambda: len(board.played) > 10, START_S)
         began = time.monotonic()
         daemon.signal(signal.SIGTERM)
 
@@ -148,18 +148,18 @@ async def test_sighup_takes_over_tables_without_touching_the_others(
     board.playing = second.playing = True
     async with subscribed(mosquitto.port) as subscriber:
         daemon.start()
-        await until(lambda: len(board.played) > 5)
+        await until(lambda: len(board.played) > 5, START_S)
         daemon.configure({"1": board.name, "2": second.name})
         daemon.signal(signal.SIGHUP)
-        await until(lambda: len(second.played) > 5)
+        await until(lambda: len(second.played) > 5, 30)
         daemon.config.write_text("nonsense")
         daemon.signal(signal.SIGHUP)
+        await until(lambda: "the configuration is not taken over" in daemon.log.read_text(), 30)
         daemon.configure({"1": board.name})
-        await asyncio.sleep(0.3)
         daemon.signal(signal.SIGHUP)
-        await until(lambda: not second.asked)
+        await until(lambda: not second.asked, 30)
         board.playing = False
-        await subscriber.until(lambda s: standing(events(s)) == board.played)
+        await subscriber.until(lambda s: standing(events(s)) == board.played, 30)
         await subscriber.until(lambda s: links(s, "2") == ["up", "down"])
 
     prove(events(subscriber, "2"))

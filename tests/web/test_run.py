@@ -19,7 +19,7 @@ from typing import Any
 import aiomqtt
 import pytest
 from brokers import Mosquitto, free_port, subscribed, until
-from hall import Board, Process
+from hall import START_S, Board, Process
 
 from gateway.config import load
 from gateway.registry import DRIVERS
@@ -116,8 +116,10 @@ async def test_a_taken_address_stops_no_board(mosquitto: Mosquitto, daemon: Proc
             file.write(f'[web]\nlisten = "127.0.0.1:{other.getsockname()[1]}"\n')
         async with subscribed(mosquitto.port) as subscriber:
             daemon.start()
-            await subscriber.until(lambda s: [p for p in s.payloads("hall/table/1/link") if p["board"] == "up"], 20)
-            await until(lambda: "the page is not served" in daemon.log.read_text())
+            await subscriber.until(
+                lambda s: [p for p in s.payloads("hall/table/1/link") if p["board"] == "up"], START_S
+            )
+            await until(lambda: "the page is not served" in daemon.log.read_text(), 30)
 
     assert "Address already in use" in daemon.log.read_text()
     assert "Traceback" not in daemon.log.read_text()
