@@ -183,7 +183,7 @@ def main() -> None:
                 print(f"survives: {mutant.path.name}:{mutant.line}: {mutant.what}", flush=True)
             else:
                 noticed += 1
-            if number % 25 == 0:
+            if number % 5 == 0:
                 print(f"{number}: {100 * noticed / number:.1f} % noticed", flush=True)
     print(f"{noticed} of {len(chosen)} noticed: {100 * noticed / max(1, len(chosen)):.1f} %")
 
