@@ -1,10 +1,11 @@
 """Faults at random for as long as you like: `python -m benchmarks.faults [--tables 16] [--minutes 20] [--pause 1]`.
 
-On every table a game is played; on average once in `--pause` seconds something happens: a cable is pulled for up to
-two seconds, a board talks nonsense, the broker hangs or is killed, the configuration is read again. A hall of one
-fault a minute has as many in six hours as this in six minutes with a pause of a second. The gateway's memory, file
-descriptors, threads and tasks are told now and then: they must not grow. In the end every stream must be whole and
-the plies that stand those that were played.
+On every table games are played, one after the other; on average once in `--pause` seconds something happens: a cable
+is pulled for up to two seconds, a board talks nonsense, the broker hangs or is killed, the configuration is read again.
+A hall of one fault a minute has as many in six hours as this in six minutes with a pause of a second; an hour of blitz
+is 700 plies a table. The gateway's memory, file descriptors, threads and tasks are told now and then: they must not
+grow. In the end every stream must be whole, every game that was played must have been told, and of those in play the
+plies that stand must be those that were played.
 """
 
 from __future__ import annotations
@@ -21,9 +22,11 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
+import chess
 import hall
 from brokers import Mosquitto, subscribed, until
 from hall import Board, Process
@@ -37,6 +40,39 @@ import asyncio, signal
 signal.signal(signal.SIGUSR1, lambda *_: print("tasks", len(asyncio.all_tasks()), flush=True))
 """
 TELL_S = 60.0
+GAME_PLIES = (40, 80)
+SET_UP_S = 3.0
+"""Between the last ply of a game and the first of the next."""
+
+
+class Seats(Board):
+    """A board at which one game after the other is played."""
+
+    def __init__(self, name: Path, seed: int, pause_s: float) -> None:
+        super().__init__(name, seed, pause_s)
+        self.games: list[list[str]] = []
+        """The plies of those that are over."""
+        self._length = self._chance.randint(*GAME_PLIES)
+
+    def _play(self) -> None:
+        if len(self.played) < self._length:
+            super()._play()
+            return
+        self.games.append(self.played)
+        before = self.game.piece_map()
+        self.game, self.played = chess.Board(), []
+        self._length = self._chance.randint(*GAME_PLIES)
+        self._left = dict.fromkeys(self._left, 3600.0)
+        self._clock()
+        for square in before:
+            self._send(f"lift {chess.square_name(square)}")
+        for square, piece in self.game.piece_map().items():
+            self._send(f"place {piece.symbol()}@{chess.square_name(square)}")
+
+    def _think(self) -> None:
+        super()._think()
+        if not self.played:
+            self._play_at += SET_UP_S
 
 
 def tasks(daemon: Process) -> int:
@@ -59,7 +95,7 @@ def tell(daemon: Process, began: float, faults: int) -> None:
     )
 
 
-async def fault(chance: random.Random, daemon: Process, broker: Mosquitto, boards: list[Board]) -> None:
+async def fault(chance: random.Random, daemon: Process, broker: Mosquitto, boards: list[Seats]) -> None:
     """Something happens."""
     board, kind = chance.choice(boards), chance.random()
     if kind < 0.6:
@@ -81,14 +117,14 @@ async def fault(chance: random.Random, daemon: Process, broker: Mosquitto, board
         daemon.signal(signal.SIGHUP)
 
 
-async def run(tables: int, minutes: float, pause_s: float, seed: int, directory: Path) -> None:
+async def run(tables: int, minutes: float, pause_s: float, ply_s: float, seed: int, directory: Path) -> None:
     """Play, disturb, and prove."""
     chance = random.Random(seed)
     (directory / "broker").mkdir()
     broker = Mosquitto(directory / "broker")
     hall.DAEMON = COUNT_TASKS + hall.DAEMON
     daemon = Process(directory, broker.port)
-    boards = [Board(directory / f"board-{n}", seed=n, pause_s=2.0) for n in range(1, tables + 1)]
+    boards = [Seats(directory / f"board-{n}", seed=n, pause_s=ply_s) for n in range(1, tables + 1)]
     try:
         broker.start()
         await _disturbed_and_proved(minutes, pause_s, chance, broker, daemon, boards)
@@ -101,7 +137,7 @@ async def run(tables: int, minutes: float, pause_s: float, seed: int, directory:
 
 
 async def _disturbed_and_proved(
-    minutes: float, pause_s: float, chance: random.Random, broker: Mosquitto, daemon: Process, boards: list[Board]
+    minutes: float, pause_s: float, chance: random.Random, broker: Mosquitto, daemon: Process, boards: list[Seats]
 ) -> None:
     tables = len(boards)
     for board in boards:
@@ -134,14 +170,28 @@ async def _disturbed_and_proved(
             text = json.dumps(ask | {"from_seq": 1, "to_seq": 10**9})
             await subscriber.client.publish(f"hall/arbiter/{number}/command", text, qos=1)
         for number, board in enumerate(boards, 1):
-            await subscriber.until(lambda s, n=str(number), b=board: followed(events(s, n), b), 120)
-    for number in range(1, tables + 1):
-        prove(events(subscriber, str(number)), in_order=False)
-    plies = sum(len(board.played) for board in boards)
-    seqs = sum(max(event["seq"] for event in events(subscriber, str(number))) for number in range(1, tables + 1))
+            await subscriber.until(lambda s, n=str(number), b=board: followed(by_game(events(s, n))[-1], b), 120)
+    seqs = over = whole = plies = 0
+    for number, board in enumerate(boards, 1):
+        told = events(subscriber, str(number))
+        prove(told, in_order=False)
+        seqs += max(event["seq"] for event in told)
+        *past, _ = by_game(told)
+        assert len(past) == len(board.games), f"table {number}: {len(board.games)} games over, {len(past)} told"
+        over += len(past)
+        whole += sum(standing(game) == played for game, played in zip(past, board.games, strict=True))
+        plies += sum(map(len, board.games)) + len(board.played)
     print(f"{faults} faults at {tables} tables: {seqs} events, no seq missing, reused or changed;")
-    stand = sum(len(standing(events(subscriber, str(number)))) for number in range(1, tables + 1))
-    print(f"{plies} plies played, {stand} standing")
+    print(f"{plies} plies played; of {over} games that are over {whole} stand with every ply")
+
+
+def by_game(told: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
+    """The events of each game that was begun, in the order in which they began; at least one, that may be empty."""
+    games: dict[str, list[dict[str, Any]]] = {}
+    for event in sorted(told, key=lambda event: event["seq"]):
+        if event["game_id"] is not None:
+            games.setdefault(event["game_id"], []).append(event)
+    return list(games.values()) or [[]]
 
 
 def main() -> None:
@@ -150,12 +200,13 @@ def main() -> None:
     parser.add_argument("--tables", type=int, default=16)
     parser.add_argument("--minutes", type=float, default=20)
     parser.add_argument("--pause", type=float, default=1.0, help="seconds between faults, on average")
+    parser.add_argument("--ply", type=float, default=2.0, help="seconds between plies of a table, on average")
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
     # Left behind if the proof fails: the gateway's log and journal are in it.
     directory = Path(tempfile.mkdtemp(prefix="faults-", dir=Path.home()))
     print(directory, flush=True)
-    asyncio.run(run(arguments.tables, arguments.minutes, arguments.pause, arguments.seed, directory))
+    asyncio.run(run(arguments.tables, arguments.minutes, arguments.pause, arguments.ply, arguments.seed, directory))
     shutil.rmtree(directory)
 
 
