@@ -18,6 +18,7 @@ from typing import Any
 
 from judge import alert_faults, events_of
 
+from gateway.events import Numbered
 from gateway.record import START_FEN
 from gateway.time_control import TimeControl
 
@@ -70,14 +71,18 @@ class Scene:
     def game(self) -> str:
         return "draughts" if ":" in self.fen else "chess960" if self.chess960 else "chess"
 
-    def faults(self) -> list[str]:
-        """Play it; what is missing, too much, or at the wrong time."""
+    def played(self) -> tuple[float, list[Numbered]]:
+        """Play it; when it began, and all events."""
+        return events_of(self.capture())
+
+    def faults(self, started: float, events: list[Numbered]) -> list[str]:
+        """What is missing of what was played, too much, or at the wrong time."""
         case = {
             "context": {"already_raised": self.quiet},
             "expect": [_expected(text) for text in self.expected.split()],
             "must_not": self.must_not.split(),
         }
-        return alert_faults(case, *events_of(self.capture()))
+        return alert_faults(case, started, events)
 
     def capture(self) -> list[dict[str, Any]]:
         """The lines of a capture."""

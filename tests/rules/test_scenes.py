@@ -9,7 +9,10 @@ import scenes_more
 import scenes_moves
 import scenes_pieces
 import scenes_witnessed
+from golden import Golden, told
 from staged import Scene
+
+from gateway.events import Alert
 
 SCENES = [
     *scenes_moves.SCENES,
@@ -20,8 +23,15 @@ SCENES = [
     *scenes_claims.SCENES,
 ]
 
+GOLDEN = Golden("scenes")
+
 
 @pytest.mark.parametrize("scene", SCENES, ids=[scene.name for scene in SCENES])
 def test_scene(scene: Scene) -> None:
     """No fault is missed, and nobody is accused without one."""
-    assert [] == scene.faults()
+    started, events = scene.played()
+
+    assert [] == scene.faults(started, events)
+    said = told((numbered.stamp - started, numbered.event) for numbered in events if isinstance(numbered.event, Alert))
+
+    assert GOLDEN.expected(scene.name, said) == said
