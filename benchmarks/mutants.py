@@ -159,9 +159,6 @@ def main() -> None:
     parser.add_argument("--sample", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="", help="files whose name begins with this")
-    parser.add_argument(
-        "--seconds", type=int, default=120, help="of processor time, after which a fault counts as noticed"
-    )
     arguments = parser.parse_args()
     files = [p for p in sorted((ROOT / "gateway" / "rules").glob("*.py")) if p.name not in LEFT_OUT]
     every = [mutant for path in files if path.name.startswith(arguments.only) for mutant in mutants(path)]
