@@ -170,6 +170,8 @@ class Config:
     mqtt: MqttConfig
     tables: tuple[TableConfig, ...]
     web: WebConfig | None = None
+    metrics_file: Path | None = None
+    """Where the health is written for Prometheus; None: nowhere."""
 
 
 # --- what follows from them -------------------------------------------------------------------------------------
@@ -237,6 +239,7 @@ def load(path: Path, drivers: Drivers, credentials: Path | None = None) -> Confi
         mqtt=_mqtt(top.table("mqtt"), credentials or path.absolute().parent),
         tables=_tables(top, drivers),
         web=_web(top.table("web"), path.absolute().parent) if "web" in top else None,
+        metrics_file=Path(gateway["metrics_file"]) if "metrics_file" in gateway else None,
     )
     if mistakes:
         raise ConfigError(list(dict.fromkeys(mistakes)))

@@ -21,7 +21,7 @@ from typing import Any, Literal
 
 import structlog
 
-from gateway import __version__, capture, health
+from gateway import __version__, capture, health, metrics
 from gateway.broker import ADDRESS, WEBSOCKETS_PORT, EmbeddedBroker
 from gateway.config import Config, TableConfig
 from gateway.errors import ConfigError, GatewayError
@@ -98,6 +98,7 @@ class Daemon:
         self._process = health.Process()
         self._broker: EmbeddedBroker | None = None
         self._page: PageKeeper | None = None
+        self._metrics_trouble: str | None = None
         self._said = ""
 
     # --- from start to stop ----------------------------------------------------------------------------------------
@@ -327,7 +328,19 @@ class Daemon:
             epoch = self.clock.epoch + self.clock.offset
             payload = health.payload(self._process, self.connection.backlog, links, self.problems(), time.time(), epoch)
             self.connection.retain([Message(topic, encode(payload), True)])
+            if self.config.metrics_file is not None:
+                await self._write_metrics(self.config.metrics_file, metrics.text(self.config.gateway, payload))
             await asyncio.sleep(HEALTH_S)
+
+    async def _write_metrics(self, path: Path, text: str) -> None:
+        try:
+            await asyncio.to_thread(metrics.write, path, text)
+        except OSError as error:
+            if self._metrics_trouble is None:
+                log.error("the file for Prometheus is not written", file=str(path), why=error.strerror)
+            self._metrics_trouble = f"{path} is not written: {error.strerror}"
+        else:
+            self._metrics_trouble = None
 
     async def _keep_up(self) -> None:
         """Captures to the disk, the wall clock's jumps, and the line for `systemctl status`."""
@@ -373,7 +386,7 @@ class Daemon:
     def problems(self) -> list[str]:
         """What is wrong now, in sentences."""
         page = None if self._page is None else self._page.trouble
-        found = [self.connection.trouble, self._journal.trouble, self._journal.damage, page]
+        found = [self.connection.trouble, self._journal.trouble, self._journal.damage, page, self._metrics_trouble]
         return [problem for problem in found if problem is not None]
 
     def status(self) -> str:

@@ -92,6 +92,7 @@ async def examine(config: Config, machine: Machine | None = None) -> AsyncIterat
         secrets(config.mqtt),
         page(config),
         disk(config.state_dir),
+        metrics(config.metrics_file),
         clock(),
         power(machine),
     ):
@@ -367,6 +368,21 @@ def disk(state_dir: Path) -> Iterator[Finding]:
     for aside in sorted(state_dir.glob("journal.sqlite3.damaged-*[0-9]")):
         remedy = "its events were carried over as far as possible; keep the file for a report, then delete it"
         yield Finding("look", where, f"a damaged journal was moved aside: {aside.name}", remedy)
+
+
+def metrics(path: Path | None) -> Iterator[Finding]:
+    """Whether the file for Prometheus can be written, where one is wanted."""
+    if path is None:
+        return
+    folder = path.parent
+    if not folder.is_dir() or not _may(folder, os.W_OK | os.X_OK):
+        remedy = f"sudo install -d -g {SERVICE} -m 775 {folder}; the unit must be let into it too (docs/it.md)"
+        why = "may not be written in" if folder.is_dir() else "is not there"
+        yield Finding("look", "metrics", f"{folder} {why}", remedy)
+    elif path.suffix != ".prom":
+        yield Finding("look", "metrics", f"node_exporter does not take up {path.name}", "let its name end with .prom")
+    else:
+        yield Finding("ok", "metrics", f"{path} can be written")
 
 
 def clock() -> Iterator[Finding]:

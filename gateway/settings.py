@@ -91,6 +91,9 @@ GATEWAY_KEYS = {
     "id": text("1 to 32 of a-z 0-9 -", r"[a-z0-9-]{1,32}"),
     "state_dir": text('an absolute path such as "/var/lib/board-gateway"', r"/[^\x00-\x1f]*"),
     "keep_hours": number(0, 24 * 366, "hours, 0 to 8784"),
+    "metrics_file": text(
+        'an absolute path such as "/var/lib/prometheus/node-exporter/gateway.prom"', r"/[^\x00-\x1f]*"
+    ),
 }
 MQTT_KEYS = {
     "host": text("a host name or address", r"\S+"),

@@ -204,6 +204,19 @@ def test_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "wrong" == only(doctor.disk(tmp_path / "none")).grade
 
 
+def test_a_file_for_prometheus(tmp_path: Path) -> None:
+    """Only where one is wanted: its folder, and the end of its name."""
+    folder = tmp_path / "collected"
+    none = only(doctor.metrics(folder / "gateway.prom"))
+    folder.mkdir()
+    text, prom = (only(doctor.metrics(folder / f"gateway.{end}")) for end in ("txt", "prom"))
+
+    assert [] == list(doctor.metrics(None))
+    assert ("look", f"{folder} is not there") == (none.grade, none.what)
+    assert ("look", "let its name end with .prom") == (text.grade, text.remedy)
+    assert "ok" == prom.grade
+
+
 @pytest.mark.parametrize(("state", "grade"), [(True, "ok"), (False, "look"), (None, "look")])
 def test_clock(monkeypatch: pytest.MonkeyPatch, state: bool | None, grade: str) -> None:
     """Synchronised or not, as the kernel says."""
