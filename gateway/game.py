@@ -67,6 +67,8 @@ class Game:
         """`adjournment` or `interruption` while suspended."""
         self.resumed_at: float | None = None
         self.clock_started: float | None = None
+        self.taken_up = False
+        """It began with what stood, because a clock had run over it: perhaps a start put up wrong."""
         self._arrivals: list[float] = []
 
     @property
@@ -243,6 +245,7 @@ class Game:
             "assigned": asdict(self.assigned),
             "ended": self.ended and asdict(self.ended),
             "arrivals": self._arrivals,
+            "taken_up": self.taken_up,
             **{name: getattr(self, name) for name in _PLAIN},
         }
 
@@ -257,6 +260,7 @@ class Game:
         game._arrivals = list(state["arrivals"])
         for name in _PLAIN:
             setattr(game, name, state[name])
+        game.taken_up = state.get("taken_up", False)
         return game
 
 

@@ -367,7 +367,8 @@ class Table:
         if self.game and self.game.phase == "suspended":
             return
         played = self.game.record.ply if self.game and self.game.phase == "play" else None
-        if played is not None and (played < NEW_GAME_PLIES or not self._start_settled()):
+        put_right = played == 0 and self.game is not None and self.game.taken_up
+        if played is not None and not ((played >= NEW_GAME_PLIES or put_right) and self._start_settled()):
             return
         if played is not None and self.game and self.game.position.placement() == start.placement():
             return  # play itself has come back to it
@@ -400,6 +401,7 @@ class Table:
         game.assigned, self.assigned = self.assigned, Assignment()
         began = datetime.fromtimestamp(self.stamped(self.at), UTC)
         game.begin(self._new_game_id(began), f"{began:%Y.%m.%d}", timed=self.clock.connected)
+        game.taken_up = reason == "resumed"
         self.game, self.next = game, None
         self._signal.shown = self._start_since = None
         self.emit(

@@ -47,6 +47,10 @@ class Told(Protocol):
         """Raised, and neither cleared nor acknowledged; never True of an `info`."""
 
     @property
+    def noted(self) -> bool:
+        """It is an `info`: nobody is accused by it."""
+
+    @property
     def ruling(self) -> str | None:
         """`upheld` or `dismissed`, if the arbiter said so."""
 

@@ -35,6 +35,7 @@ from gateway.rules.pieces import (
     promotes_there,
 )
 from gateway.rules.presses import hand_full, owed
+from gateway.rules.promotions import unread_promotion
 from gateway.rules.recorded import Recorded
 from gateway.rules.turn import Change, Fault, Turn
 
@@ -151,6 +152,7 @@ class Acts:
         game = seen.game
         assert game is not None
         yield from _recorded(seen, game)
+        yield from unread_promotion(seen)
         pressed = list(self._pressed(seen, game))
         if pressed:
             index, changed = seen.board.geometry.index, seen.board.changed_at

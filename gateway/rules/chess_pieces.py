@@ -38,10 +38,7 @@ def unpromoted_pawn(turn: Turn) -> Fault | None:
 
 
 def promotion_piece_wrong(turn: Turn) -> Fault | None:
-    """A pawn was exchanged for a king or for a piece of the other colour (3.7.5.1).
-
-    A piece that cannot be read is most likely a good queen with a bad chip, and only noted.
-    """
+    """A pawn was exchanged for a king or for a piece of the other colour (3.7.5.1)."""
     for move in _promotions(turn):
         origin, square = chess.square_name(move.from_square), chess.square_name(move.to_square)
         piece = turn.stands.get(square)
@@ -49,15 +46,6 @@ def promotion_piece_wrong(turn: Turn) -> Fault | None:
             continue
         if set(turn.rest({origin: None})) != {square}:
             continue
-        if piece == "?":
-            return Fault(
-                "promotion_piece_wrong",
-                turn.side,
-                {"square": square, "piece": "an unreadable piece"},
-                (square,),
-                {"piece": piece, "reading": "unreadable piece"},
-                info=True,
-            )
         if piece == _letter(turn, "k") or turn.owner(piece) == turn.other:
             facts = {"square": square, "piece": _named(piece)}
             return Fault("promotion_piece_wrong", turn.side, facts, (square,), {"piece": piece})

@@ -15,7 +15,7 @@ from gateway.catalogue import Fact
 from gateway.events import Side, Square
 from gateway.reconstruct.phase import CENTRE, kings_signal
 from gateway.record import START_FEN
-from gateway.rules import Finding, Situation
+from gateway.rules import Finding, Situation, Told
 from gateway.rules.readings import at_base
 from gateway.rules.recorded import node_of_fen
 
@@ -196,12 +196,19 @@ class KingsSignal:
                 return f"{BOARD_ENDS[verdict[1]].lower()} stands on the board, {verdict[0]}"
             return None
         for told in seen.told:
-            if told.kind == "dead_position" and result in WINNER and told.open:
+            if told.kind == "dead_position" and result in WINNER and _stood(told, since):
                 return "neither side could mate"
             fell = told.kind == "flag_fall" and told.at < since and told.ruling != "dismissed"
             if fell and told.side is not None and told.side == WINNER.get(result):
                 return f"{told.side.capitalize()}'s flag was down"
         return None
+
+
+def _stood(told: Told, at: float) -> bool:
+    """Whether an alert was open at `at` or the arbiter had agreed with it; what closed it after that does not count."""
+    if told.closed_at is None or told.closed_at >= at:
+        return told.ruling != "dismissed"
+    return told.counts
 
 
 class ResultMissing:
@@ -213,7 +220,8 @@ class ResultMissing:
         game = seen.game
         if not seen.playing or game is None or not seen.board.known or seen.record.over is not None:
             return
-        if any(told.kind == "start_position_wrong" and told.open for told in seen.told):
+        if any(told.kind == "start_position_wrong" and _stood(told, seen.board.last_change) for told in seen.told):
+            # It is put right, and the game begins anew (FIDE 7.2.1).
             return
         if not self._put_away(seen):
             return

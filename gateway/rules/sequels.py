@@ -60,9 +60,9 @@ class SecondIllegalMove:
         if not seen.playing:
             return
         for index, told in enumerate(seen.told):
-            if told.ruling == "dismissed" or not (
-                told.kind in ILLEGAL or (told.counts and told.kind in ILLEGAL_IF_UPHELD)
-            ):
+            if told.ruling == "dismissed" or (told.noted and told.ruling is None):
+                continue
+            if not (told.kind in ILLEGAL or (told.counts and told.kind in ILLEGAL_IF_UPHELD)):
                 continue
             earlier = next((t for t in seen.told[:index] if _counts_before(t, told)), None)
             if earlier is None:

@@ -79,8 +79,10 @@ class StartPosition:
             self._from = None
             return
         late = seen.record.fewest >= LATE_FOR_A_GAME
-        put_right = game.record.ply == 0 and not _wrong_squares(seen)
-        if not put_right and not (late and not seen.in_force.endswith("standard")):
+        if game.record.ply == 0 and not _wrong_squares(seen):
+            # It is put right, and stays so: a piece that is lifted now is played.
+            self._from = None
+        elif seen.in_force.endswith("standard") or not late:
             yield _wrong_start(since, wrong)
 
     def state(self) -> list[Any]:

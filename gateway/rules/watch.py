@@ -105,6 +105,8 @@ class Past:
     corrected: bool = False
     """The arbiter corrected the game or gave time for it."""
     closed_at: float | None = None
+    noted: bool = False
+    """It is an `info`."""
 
     @property
     def counts(self) -> bool:
@@ -238,7 +240,8 @@ class Watch:
                         # What caused it may still be seen, and is no news.
                         case.phase, case.finding = "acknowledged", replace(case.finding, undone=None)
             elif isinstance(event, GameStarted):
-                self._past.clear()
+                # What was wrong before the start, and still is, is this game's.
+                self._past = [past for past in self._past if past.open]
         return events
 
     def _note_commands(self, seen: Situation) -> list[Event]:
@@ -310,6 +313,7 @@ class Watch:
         case.ply = self._ply
         case.message, case.evidence = self._message(finding, seen), self._evidence(finding, seen)
         past = Past(case.name, case.ply, seen.at, case.message, dict(finding.facts), case.phase == "open")
+        past.noted = severity == "info"
         self._past.append(past)
         del self._past[:-REMEMBERED]
         self._unnumbered.append((case, past))

@@ -95,6 +95,15 @@ def _expected(text: str) -> dict[str, Any]:
     return {"irregularity": kind, "at": float(at), "side": SIDE.get(side)}
 
 
+def _argument(key: str, text: str) -> Any:
+    """A FEN is written with low lines, moves with a plus between them."""
+    if key == "fen":
+        return text.replace("_", " ")
+    if key == "moves":
+        return text.split("+")
+    return int(text) if text.isdigit() else text
+
+
 class _Capture:
     """The lines of one scene as they grow."""
 
@@ -160,8 +169,7 @@ class _Capture:
             self._say(at, f"place {piece if self.scene.senses == 'pieces' else '?'}@{square}")
         elif what[0] == "!":
             pairs = [pair.split("~") if "~" in pair else ["irregularity", pair] for pair in rest.split(",") if pair]
-            # A FEN is written with low lines.
-            self._command(at, name[1:], **{k: v.replace("_", " ") if k == "fen" else v for k, v in pairs})
+            self._command(at, name[1:], **{key: _argument(key, value) for key, value in pairs})
         elif what in ("up", "down"):
             self.lines.append({"t": at, "link": "board", "state": what})
         elif name == "board":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import scenes_claims
 import scenes_clocks
+import scenes_edges
 import scenes_more
 import scenes_moves
 import scenes_pieces
@@ -21,6 +22,7 @@ SCENES = [
     *scenes_more.SCENES,
     *scenes_witnessed.SCENES,
     *scenes_claims.SCENES,
+    *scenes_edges.SCENES,
 ]
 
 GOLDEN = Golden("scenes")
