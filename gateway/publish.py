@@ -39,6 +39,8 @@ def encode(payload: Mapping[str, Any]) -> bytes:
 
 def plain(value: Any) -> Any:
     """A value as JSON takes it: tuples as lists, seconds to the millisecond, 180.0 as 180."""
+    if value is None or isinstance(value, (str, int)):
+        return value
     if isinstance(value, float):
         rounded = round(value, 3)
         return int(rounded) if rounded.is_integer() else rounded

@@ -486,10 +486,6 @@ class Record:
 
     # --- what is published --------------------------------------------------------------------------------------
 
-    def moves_payload(self) -> list[dict[str, Any]]:
-        """The moves as the `game` topic holds them."""
-        return [_payload(entry) for entry in self.entries]
-
     def pgn(self, result: str = "*") -> str:
         """The game of chess as PGN, with the mover's clock after each ply where it is known."""
         extra = {"Variant": "Chess960"} if self.game == "chess960" else {}
@@ -585,7 +581,8 @@ def _counters(position: GamePosition, counted: Mapping[str, int]) -> Counters | 
     return Counters.start(position, counted) if isinstance(position, draughts.Position) else None
 
 
-def _payload(entry: Entry) -> dict[str, Any]:
+def move_payload(entry: Entry) -> dict[str, Any]:
+    """One ply as the `game` topic holds it."""
     move = entry.move
     what: dict[str, Any] = (
         {"uci": move.uci}

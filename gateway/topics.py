@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import msgspec
+
 from gateway.events import OTHER, Square
 from gateway.game import Game
 from gateway.publish import VERSION, Message, encode, rfc3339
 from gateway.reconstruct.observed import Observed
 from gateway.reconstruct.phase import node_of
+from gateway.record import Entry, move_payload
 from gateway.table import Table
 
 LINK_EVERY = 10.0
@@ -159,11 +162,12 @@ class Topics:
 
 
 class _Written:
-    """A record as it is published; written anew only when it has changed, for it grows with the game."""
+    """A record as it is published; written anew only where it has changed, for it grows with the game."""
 
     def __init__(self) -> None:
-        self.moves: list[dict[str, Any]] = []
+        self.moves = msgspec.Raw(b"[]")
         self.text = ""
+        self._plies: list[tuple[Entry, bytes]] = []
         self._of: tuple[Any, ...] = ()
 
     def of(self, game: Game) -> _Written:
@@ -172,7 +176,9 @@ class _Written:
         now = (game, record.entries, len(record.placed), result)
         if now != self._of:
             self._of = now
-            self.moves = record.moves_payload()
+            known = {id(entry): ply for entry, ply in self._plies}
+            self._plies = [(entry, known.get(id(entry)) or encode(move_payload(entry))) for entry in record.entries]
+            self.moves = msgspec.Raw(b"[" + b",".join(ply for _, ply in self._plies) + b"]")
             self.text = record.pdn(result) if game.kind == "draughts" else record.pgn(result)
         return self
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from gateway import pdn
 from gateway.draughts import AmbiguousPlyError, Counters, IllegalPlyError, InvalidPlyError, Ply, Position
 from gateway.events import GameKind, Readings
-from gateway.record import ChessPosition, Record, notate, parse, position_from_fen
+from gateway.record import ChessPosition, Record, move_payload, notate, parse, position_from_fen
 
 CHESS960 = "bqnb1rkr/pp3ppp/3ppn2/2p5/5P2/P2P4/NPP1P1PP/BQ1BNRKR w HFhf - 2 9"
 
@@ -286,14 +286,14 @@ def test_wrong_start(game: GameKind, fen: str) -> None:
 # --- what is published ------------------------------------------------------------------------------------------
 
 
-def test_moves_payload_of_chess() -> None:
+def test_move_payload_of_chess() -> None:
     """The keys of the contract, and the reading of the press once it is known."""
     record = Record("chess")
     record.play("e2e4", clock=Readings(180, 180), elapsed=3.3)
     record.play("e7e5")
     record.confirm(1, Readings(178, 180))
 
-    assert record.moves_payload() == [
+    assert [move_payload(entry) for entry in record.entries] == [
         {
             "ply": 1,
             "side": "white",
@@ -319,9 +319,9 @@ def test_moves_payload_of_chess() -> None:
         record.confirm(3)
 
 
-def test_moves_payload_of_draughts() -> None:
+def test_move_payload_of_draughts() -> None:
     """Draughts has `squares` and `captured` in place of `uci`."""
-    payload = draughts_record("32-28 19-23 28x19").moves_payload()
+    payload = [move_payload(entry) for entry in draughts_record("32-28 19-23 28x19").entries]
 
     assert [(move["notation"], move["squares"], move["captured"]) for move in payload] == [
         ("32-28", [32, 28], []),
