@@ -183,7 +183,7 @@ class Connection:
             del self._retained[topic]
             self._dirty.pop(topic, None)
         if self._client is not None and self.connected:
-            self._spawn(self._subscribe(self._client))
+            self._spawn(self._subscribe_anew(self._client))
 
     # --- the connection --------------------------------------------------------------------------------------------
 
@@ -458,6 +458,11 @@ class Connection:
         task.add_done_callback(self._reads.discard)
 
     # --- listening -------------------------------------------------------------------------------------------------
+
+    async def _subscribe_anew(self, client: ConfirmingClient) -> None:
+        """Other tables are served. A connection that is lost meanwhile subscribes when it is there again."""
+        with contextlib.suppress(aiomqtt.MqttError):
+            await self._subscribe(client)
 
     async def _subscribe(self, client: ConfirmingClient) -> None:
         """To commands for our own tables, and to our own status, which nobody else should publish."""

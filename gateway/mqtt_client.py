@@ -124,6 +124,22 @@ class ConfirmingClient(aiomqtt.Client):
             self.largest = getattr(properties, "MaximumPacketSize", None)
         super()._on_connect(client, userdata, flags, reason_code, properties)
 
+    def _on_socket_register_write(self, client: Paho, userdata: Any, sock: Any) -> None:
+        # Asked from another thread while connecting. When the loop comes to it the socket can be closed, and its
+        # number be a board's.
+        self._loop.call_soon_threadsafe(self._watch_for_room, client, sock)
+
+    def _watch_for_room(self, client: Paho, sock: Any) -> None:
+        if sock.fileno() >= 0:
+            self._loop.add_writer(sock.fileno(), self._write, client)
+
+    def _write(self, client: Paho) -> None:
+        try:
+            client.loop_write()
+        except OSError as error:
+            if not self._disconnected.done():
+                self._disconnected.set_exception(error)
+
     def _on_publish(
         self, client: Paho, userdata: Any, mid: int, reason_code: ReasonCode, properties: Properties
     ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import json
 import os
 import time
@@ -77,6 +78,28 @@ async def confirming(port: int) -> AsyncIterator[ConfirmingClient]:
         yield client
     finally:
         client.abandon()
+
+
+async def test_tables_taken_over_while_the_broker_dies(mosquitto: Mosquitto, tmp_path: Path) -> None:
+    """The connection that is lost under the new subscription is no error: the next one subscribes."""
+    failed: list[dict[str, Any]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda loop, context: failed.append(context))
+    async with gateway(tmp_path, mosquitto.port) as gate:
+        await until(lambda: gate.connection.connected)
+        mosquitto.kill()
+        # In every turn of the loop, so in the one too in which the socket is closed and nobody has said so yet.
+        while gate.connection.connected:
+            gate.connection.serve(["1", "2", "3"])
+            await asyncio.sleep(0)
+        mosquitto.start()
+        await until(lambda: gate.connection.connected)
+        async with subscribed(mosquitto.port) as subscriber:
+            await subscriber.client.publish("hall/arbiter/3/command", "{}", qos=1)
+            await until(lambda: gate.commands)
+    gc.collect()
+
+    assert [] == failed
+    assert ["3"] == [command.table for command in gate.commands]
 
 
 async def test_a_refusal_by_access_list_is_noticed(mosquitto: Mosquitto) -> None:
