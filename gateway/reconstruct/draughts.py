@@ -187,7 +187,7 @@ class DraughtsNode(Node):
         rivals = [
             other
             for other in self.legal
-            if other.departure == ply.departure and other.arrival == ply.arrival and other is not ply
+            if other.departure == ply.departure and other.arrival == ply.arrival and other != ply
         ]
         if not rivals:
             return True

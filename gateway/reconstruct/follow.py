@@ -273,11 +273,13 @@ class Follow:
         if self.rewound is not None:
             depth, self.rewound = self.rewound, None
             common = self.tip.ancestor(depth)
-            for old, new in zip(self.tip.line(depth), best.line(depth), strict=False):
-                if old.ply != new.ply:
-                    break
-                common = old
-            return common
+            # The reading to which it went back need not be the one that was published.
+            if common.node.key == best.ancestor(depth).node.key:
+                for old, new in zip(self.tip.line(depth), best.line(depth), strict=False):
+                    if old.ply != new.ply:
+                        break
+                    common = old
+                return common
         a, b = best, self.tip
         a, b = a.ancestor(b.depth), b.ancestor(a.depth)
         while a is not b and not (a.ply == b.ply and a.node.key == b.node.key):

@@ -77,12 +77,15 @@ class Lost:
                     yield revised
 
     def _retold(self, step: Rival, ply: Any) -> Rival | None:
-        """The best reading with `ply` in the place of `step`; None if a later ply is then against the rules."""
+        """The best reading with `ply` in the place of `step`; None if a later ply is then against the rules,
+        or its piece is not there."""
         assert step.parent is not None
         rival = step.parent
         for told in self.rivals.best.line(step.depth - 1):
             instead = ply if told is step else told.ply
             if told.legal and not rival.node.permits(instead):
+                return None
+            if not rival.node.own >> departure_bit(instead) & 1:
                 return None
             rival = self.rivals.extended(rival, Extension(instead, told.at, 0.0), told.source, legal=told.legal)
             rival.unseen, rival.unproved, rival.guessed = told.unseen, told.unproved, told.guessed

@@ -384,6 +384,25 @@ def test_an_illegal_move_put_back_is_retracted() -> None:
     assert [] == sitting.moves(end=20.0)
 
 
+def test_two_illegal_moves_of_one_piece() -> None:
+    """The second cannot have been made if the first was another; and then the board makes no sense for a while."""
+    sitting = Sitting()
+    sitting.clock(1.0, "white")
+    sitting.touch("-g1 +N@g4", 1.0)
+    sitting.press("white")
+    sitting.touch("-e7 +p@e5", 1.0)
+    sitting.press("black")
+    sitting.touch("-g4 +N@c5", 1.0)
+    sitting.press("white")
+    sitting.touch("-b8 -c8", 1.0)
+    sitting.t += 2.0
+    sitting.press("black")
+    sitting.touch("+n@b8 +b@c8 -f8 +b@c5")
+    sitting.press("black")
+
+    assert ["g1g4", "e5", "g4c5", "Bxc5"] == sitting.moves()
+
+
 def test_an_illegal_move_without_a_clock() -> None:
     """It is completed by 20 s of rest."""
     sitting = from_position(ITALIAN, clock=None)
