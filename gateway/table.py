@@ -368,7 +368,9 @@ class Table:
             return
         played = self.game.record.ply if self.game and self.game.phase == "play" else None
         put_right = played == 0 and self.game is not None and self.game.taken_up
-        if played is not None and not ((played >= NEW_GAME_PLIES or put_right) and self._start_settled()):
+        # A game of which no more was understood cannot explain it by taking a ply back.
+        lost = self.game is not None and self.game.follow.rivals.best.rate > 0
+        if played is not None and not ((played >= NEW_GAME_PLIES or put_right or lost) and self._start_settled()):
             return
         if played is not None and self.game and self.game.position.placement() == start.placement():
             return  # play itself has come back to it
