@@ -366,17 +366,21 @@ class Table:
         """A start position stands: at once, or once it has settled in the middle of a game, a game may begin."""
         if self.game and self.game.phase == "suspended":
             return
-        played = self.game.record.ply if self.game and self.game.phase == "play" else None
-        put_right = played == 0 and self.game is not None and self.game.taken_up
-        # A game of which no more was understood cannot explain it by taking a ply back.
-        lost = self.game is not None and self.game.follow.rivals.best.rate > 0
-        if played is not None and not ((played >= NEW_GAME_PLIES or put_right or lost) and self._start_settled()):
-            return
-        if played is not None and self.game and self.game.position.placement() == start.placement():
-            return  # play itself has come back to it
+        if self.game and self.game.phase == "play":
+            if not (self._start_settled() and self._gives_way(self.game)):
+                return
+            if self.game.position.placement() == start.placement():
+                return  # play itself has come back to it
         if self.next and self.next.follow.rivals.best.rate == 0 and self.next.position.fen() == start.fen():
             return
         self.next = self.new_game(start.fen())
+
+    @staticmethod
+    def _gives_way(game: Game) -> bool:
+        """Whether a start position ends this game: it was played, or taken up from a start that is now put right, or
+        nothing was understood of it, so that no ply taken back explains what stands."""
+        ply, unexplained = game.record.ply, game.follow.rivals.best.rate > 0
+        return ply >= NEW_GAME_PLIES or (ply == 0 and game.taken_up) or unexplained
 
     def _start_settled(self) -> bool:
         return self._start_since is not None and self.at >= self.board.last_change + START_REST

@@ -312,8 +312,8 @@ class Watch:
         case.since = seen.stamp - max(0.0, seen.at - finding.since)
         case.ply = self._ply
         case.message, case.evidence = self._message(finding, seen), self._evidence(finding, seen)
-        past = Past(case.name, case.ply, seen.at, case.message, dict(finding.facts), case.phase == "open")
-        past.noted = severity == "info"
+        noted = severity == "info"
+        past = Past(case.name, case.ply, seen.at, case.message, dict(finding.facts), open=not noted, noted=noted)
         self._past.append(past)
         del self._past[:-REMEMBERED]
         self._unnumbered.append((case, past))
