@@ -279,7 +279,7 @@ def _start_game(table: Table, arguments: Arguments, by: str | None) -> None:
 def _set_position(table: Table, arguments: Arguments, by: str | None) -> None:
     game = _game(table, "play", "suspended")
     position = _position(game.kind, "fen", _need(arguments, "fen"))
-    table.emit_all(game.set_position(position, "command", table.at))
+    table.emit_all(game.set_position(position, table.at))
 
 
 def _correct(table: Table, arguments: Arguments, by: str | None) -> None:

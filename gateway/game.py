@@ -21,7 +21,7 @@ from gateway.events import (
 )
 from gateway.reconstruct.follow import Confirmed, Follow, Played, Retracted, RetractReason
 from gateway.reconstruct.observed import Observed
-from gateway.reconstruct.phase import CENTRE, node_of, over
+from gateway.reconstruct.phase import CENTRE, node_of, over, position_of
 from gateway.reconstruct.rivals import Rival
 from gateway.reconstruct.saved import restored, saved
 from gateway.record import GamePosition, Record
@@ -171,16 +171,24 @@ class Game:
             self.follow.rewind(rival, at)
         return events
 
-    def set_position(self, position: GamePosition, reason: Literal["command", "gap"], at: float) -> list[Event]:
-        """Go on from `position`: back to where it occurred in the record, else beside it."""
+    def set_position(self, position: GamePosition, at: float) -> list[Event]:
+        """The arbiter has put `position` back: go on from where it occurred in the record, else from there."""
         ply = self.record.find(position)
-        if ply is not None and reason == "command":
-            events = [] if ply == self.record.ply else self.retract(ply + 1, "command")
+        if ply is None:
+            events = self._placed(position, "command")
         else:
-            self.record.set_position(self.record.ply, position.fen())
-            events = [PositionSet(self.record.ply, position.fen(), reason)]
+            events = [] if ply == self.record.ply else self.retract(ply + 1, "command")
         self.restart(at)
         return events
+
+    def give_up_gap(self, clock: Clock, at: float) -> list[Event]:
+        """What was played while the board was away is not to be found: go on without it."""
+        node = self.follow.give_up_gap(clock.one_running or self.position.turn, at)
+        return [] if node is None else [*self._placed(position_of(node), "gap"), *self.conclude(at, clock)]
+
+    def _placed(self, position: GamePosition, reason: Literal["command", "gap"]) -> list[Event]:
+        self.record.set_position(self.record.ply, position.fen())
+        return [PositionSet(self.record.ply, position.fen(), reason)]
 
     def drop_signal(self) -> list[Event]:
         """Nothing of a kings' signal belongs to the game: unpressed king moves to the centre are taken off."""

@@ -537,6 +537,8 @@ class Table:
             game.clock_started = self.at
         if change == "pressed" and side is not None and self.clock.report is not None:
             follow.pressed(side, self.at, self.clock.report.readings)
+        if change == "started":
+            follow.started(self.at)
         if change == "stopped":
             follow.withhold_after = self.at + STOP_GRACE
         elif runs or not self.clock.connected:
@@ -638,14 +640,7 @@ class Table:
         if self.at < due:
             self.wake(due)
             return
-        game.follow.gap = None
-        try:
-            turn = self.clock.one_running or game.position.turn
-            position = as_it_stands(self.game_kind, self.board.pieces(), turn)
-        except ValueError:
-            return
-        if position.fault() is None:
-            self.emit_all(game.set_position(position, "gap", self.at))
+        self.emit_all(game.give_up_gap(self.clock, self.at))
 
     def _wake_for_start(self) -> None:
         due = self.board.last_change + START_REST

@@ -62,10 +62,10 @@ def test_a_position_that_occurred_is_gone_back_to() -> None:
     game = a_game()
     game.told(["e4", "e5", "Nf3"], 1.0)
     position = game.record.position_at(1)
-    events = game.set_position(position, "command", 2.0)
+    events = game.set_position(position, 2.0)
 
     assert [("move_retracted", 2, "command")] == [(e.kind, e.from_ply, e.reason) for e in events]  # type: ignore[union-attr]
-    assert [] == game.set_position(position, "command", 3.0)
+    assert [] == game.set_position(position, 3.0)
 
 
 def test_a_position_that_did_not_occur_is_set() -> None:
@@ -73,7 +73,7 @@ def test_a_position_that_did_not_occur_is_set() -> None:
     game = a_game()
     game.told(["e4", "e5"], 1.0)
     fen = "rnbqkbnr/pppp1ppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2"
-    events = game.set_position(position_from_fen("chess", fen), "command", 2.0)
+    events = game.set_position(position_from_fen("chess", fen), 2.0)
 
     assert [("position_set", 2, fen)] == [(e.kind, e.ply, e.fen) for e in events]  # type: ignore[union-attr]
     assert 3 == game.told(["d4"], 3.0)[0].ply  # type: ignore[union-attr]

@@ -16,8 +16,9 @@ from gateway.events import Piece, Readings, Side
 from gateway.reconstruct.gap import Gap
 from gateway.reconstruct.irregular import SETTLE, Irregular
 from gateway.reconstruct.lost import Lost
-from gateway.reconstruct.node import SCAN_GRACE, Node
+from gateway.reconstruct.node import EXTRA, SCAN_GRACE, Node
 from gateway.reconstruct.observed import Observed, bits
+from gateway.reconstruct.phase import standing
 from gateway.reconstruct.presses import Press, Presses
 from gateway.reconstruct.rivals import QUIET, Rival, Rivals, departure_bit, mover
 
@@ -30,9 +31,11 @@ TIE = 0.05
 GUESS = 0.3
 """The same beside a ply that was inferred."""
 GUESS_HOLD = 12.0
-"""Seconds an inferred ply waits while another is as likely: by then the next dump has come."""
-UNHEARD_HOLD = 1.5
-"""Seconds a ply waits that may be something else: no departure was reported, or it may be a rook's half of castling."""
+"""Seconds a ply that nothing has shown waits while another is as likely: by then the next dump has come."""
+UNHEARD_HOLD = 12.0
+"""Seconds a ply waits whose departure was not reported: the piece may be another."""
+ROOK_HOLD = 1.5
+"""Seconds a rook's ply waits that the king may follow, to castle."""
 LOG_HOLD = 12.0
 """Seconds after a gap before anything is confirmed again: by then the board's own log has come, if it keeps one."""
 COMPANION_HOLD = 15.0
@@ -95,15 +98,17 @@ class Follow:
 
     def __init__(self, root: Node, board: Observed, at: float, ply: int = 0) -> None:
         self.board = board
-        self.rivals = Rivals(root, board, at)
+        self.rivals = Rivals(root, board, at, ply)
         self.presses = Presses()
         self.irregular = Irregular(self.rivals, self.presses)
         self.lost_reports = Lost(self.rivals)
-        self.tip = self.rivals.restart(root, at, ply)
+        self.tip = self.rivals.best
         """The last published ply."""
         self.confirmed = ply
         self.withhold_after: float | None = None
         """Plies that arrived later than this are not published: the clocks are stopped."""
+        self.resumed: float | None = None
+        """When a clock that stood was last started."""
         self.turned: Rival | None = None
         """The reading on whose last ply somebody turned the lever of a clock that stands."""
         self.deadline: float | None = None
@@ -124,13 +129,9 @@ class Follow:
 
     def changed(self, at: float, reported: int | None = None) -> None:
         """The board has changed at `at`; `reported` is the square that changed, if it was one alone."""
-        self.rivals.advance(at)
-        landed = reported is not None and bool(self.board.occupied >> reported & 1)
-        if reported is not None and not landed:
-            self.rivals.lifted(reported, at)
-        self.rivals.changed()
-        if reported is not None and landed:
-            self.rivals.landed(reported)
+        self.rivals.reported(at, reported)
+        if self.gap is not None:
+            self.gap.reported(at, reported)
         self.irregular.weigh_reply(at)
 
     def echo(self, bit: int, piece: Piece | None, at: float) -> None:
@@ -145,7 +146,14 @@ class Follow:
         if self.rivals.best.rate > 0:
             self.lost_reports.doubt()
         self.rivals.pressed(side, at)
+        if self.gap is not None:
+            self.gap.pressed(side, at)
         self.presses.add(Press(side, at, readings))
+
+    def started(self, at: float) -> None:
+        """A clock that stood runs again."""
+        self.rivals.advance(at)
+        self.resumed = at
 
     def turned_lever(self, side: Side, at: float, readings: Readings) -> None:
         """`side` has turned the lever of a clock that stands, as a clock does on which a flag has fallen.
@@ -176,9 +184,33 @@ class Follow:
 
     def restart(self, root: Node, at: float, ply: int) -> None:
         """The record goes on from a position that is beyond doubt."""
-        self.tip = self.rivals.restart(root, at, ply)
-        self._firm(ply)
-        self.presses.waiting.clear()
+        self._begin(self.rivals.restart(root, at, ply))
+
+    def give_up_gap(self, turn: Side, at: float) -> Node | None:
+        """Nothing explains what stands since the board is back: the record goes on from the position returned.
+
+        Where play went on, that is what stood first, and what came since is its first plies; else what stands now,
+        with `turn` to move. None: no position can stand so, or the board cannot name its pieces.
+        """
+        gap, self.gap = self.gap, None
+        anew = None if gap is None else gap.anew
+        if anew is not None:
+            anew.advance(at)
+            root = anew.best.ancestor(self.tip.depth)
+            if root.depth == self.tip.depth < anew.best.depth and anew.best.rate < EXTRA:
+                self.rivals.adopt(anew, root)
+                self._begin(root)
+                return root.node
+        node = standing(self.tip.node, self.board, turn)
+        if node is not None:
+            self.restart(node, at, self.tip.depth)
+        return node
+
+    def _begin(self, root: Rival) -> None:
+        """`root` is what is published, and all before it is beyond doubt."""
+        self.tip = root
+        self._firm(root.depth)
+        self.presses.forget(root.at)
         self.shorter_since = self.irregular.suspect = self.gap = None
         self.disputed = False
 
@@ -295,9 +327,11 @@ class Follow:
 
         Not with the clocks stopped: then an illegal ply may be put back, and all else is analysis.
         """
+        if self.unexplained_gap is not None:
+            return False
         if self.withhold_after is not None and at > self.withhold_after and self.tip.legal:
             return False
-        if self.timed and common.depth < self.confirmed and not self._played_on():
+        if self.timed and common.depth < self.confirmed and not (self._played_on() or self._given_back(new)):
             return False
         if new or self.rivals.best.rate == 0:
             return True
@@ -314,6 +348,12 @@ class Follow:
         What is moved about with nobody pressing is a look back at the game.
         """
         return self.presses.last is not None and self.presses.last >= self.board.last_change - SCAN_GRACE
+
+    def _given_back(self, new: list[Rival]) -> bool:
+        """Whether plies were taken back while the clocks stood, as is polite, and that of who is to move again runs."""
+        best = self.rivals.best
+        resumed = self.resumed is not None and self.resumed >= self.board.last_change - SCAN_GRACE
+        return resumed and not new and best.rate == 0 and best.node.turn == self.rivals.running
 
     def _reason(self, common: Rival, new: list[Rival]) -> RetractReason:
         if not new:
@@ -349,14 +389,16 @@ class Follow:
         if self.presses.since(mover(rival), rival.at) is None:
             if rival.unseen and self.timed:
                 yield FOREVER
-            if self._companion(rival):
+            if rival.source == "board" and self._companion(rival):
                 yield rival.at + COMPANION_HOLD
-            if rival is best and (rival.node.unheard(self.board) or parent.node.begins_castling(rival.ply)):
-                # A captured man may be held over a square, and the king may follow his rook.
+            if rival is best and rival.node.unheard(self.board):
+                # A captured man may be held over a square, or laid there.
                 yield rival.at + UNHEARD_HOLD
+            if rival is best and parent.node.begins_castling(rival.ply):
+                yield rival.at + ROOK_HOLD
             if rival is best and rival.legal and parent.node.farther(rival.ply):
                 yield rival.at + SLIDE_HOLD
-        if rival.source == "inferred" and self._tied(rival, GUESS):
+        if (rival.unseen or rival.hidden or rival.guessed) and self._tied(rival, GUESS):
             yield rival.at + GUESS_HOLD
         if rival is best and rival.hidden:
             yield FOREVER

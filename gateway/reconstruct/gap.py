@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from gateway.reconstruct.node import Node
+from gateway.events import OTHER, Side
+from gateway.reconstruct.node import EXTRA, Node
 from gateway.reconstruct.observed import Observed
+from gateway.reconstruct.phase import standing
 from gateway.reconstruct.rivals import Rival, Rivals, departure_bit
 
 LONGEST = 4
@@ -33,10 +35,35 @@ class Gap:
     """How many lines of a few plies lead to what stands now; None: not known yet."""
     tried: float | None = None
     """The change of the board after which they were last looked for."""
+    anew: Rivals | None = None
+    """The game read anew from what stood at rest since, in case nothing explains that."""
+
+    def reported(self, at: float, bit: int | None) -> None:
+        """The board has changed at `at`; on the square `bit`, if it was one alone."""
+        if self.anew is not None:
+            self.anew.reported(at, bit)
+
+    def pressed(self, side: Side, at: float) -> None:
+        """`side` has pressed the clock."""
+        if self.anew is not None:
+            self.anew.advance(at)
+            self.anew.pressed(side, at)
 
     def give_up_at(self, board: Observed) -> float | None:
-        """When to take what stands as it is; None if it is explained."""
-        return None if self.lines is not None else max(self.since, board.last_change) + GIVE_UP
+        """When to take what stood as it was; None if it is explained.
+
+        Play that goes on from there does not put it off, or it would never come in a time scramble.
+        """
+        if self.lines is not None:
+            return None
+        return (self.since if self._played_on() else max(self.since, board.last_change)) + GIVE_UP
+
+    def _played_on(self) -> bool:
+        """Whether what was moved since is play, as far as it can be told."""
+        if self.anew is None or self.anew.best.rate >= EXTRA:
+            return False
+        best = self.anew.best
+        return best.parent is not None and (best.parent.parent is not None or self.anew.running is not None)
 
     def bridge(self, rivals: Rivals, tip: Rival, at: float) -> float | None:
         """Add the plies that were made in it to what was known before; return when to try again, None if not by time.
@@ -68,7 +95,26 @@ class Gap:
                 rival, cost = rivals.infer(rival, ply, at, cost, guessed=len(found) > 1), 0.0
         if found:
             self.lines = len(found)
+        else:
+            self._begin_anew(rivals, tip, at)
         return None
+
+    def _begin_anew(self, rivals: Rivals, tip: Rival, at: float) -> None:
+        """Read the game from what stands, unless what stood before explains that: by the side whose clock runs, or by
+        either."""
+        if self.anew is not None and self.anew.best.rate < EXTRA:
+            return
+        turn = rivals.running or tip.node.turn
+        turns = [turn] if rivals.running else [turn, OTHER[turn]]
+        nodes = [node for turn in turns if (node := standing(tip.node, rivals.board, turn)) is not None]
+        self.anew = None
+        for node in nodes:
+            begun = Rivals(node, rivals.board, at, tip.depth)
+            begun.running = rivals.running
+            if self.anew is None:
+                self.anew = begun
+            else:
+                self.anew.beam += begun.beam
 
 
 def paths(node: Node, board: Observed) -> list[list[Any]]:

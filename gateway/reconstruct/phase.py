@@ -8,7 +8,7 @@ from functools import lru_cache
 import chess
 
 from gateway.draughts import Position
-from gateway.events import GameKind, Piece, Square
+from gateway.events import GameKind, Piece, Side, Square
 from gateway.reconstruct.chess import ChessNode
 from gateway.reconstruct.draughts import DraughtsNode
 from gateway.reconstruct.node import Node
@@ -107,6 +107,20 @@ def as_it_stands(game: GameKind, pieces: Mapping[Square, Piece], turn: str = "wh
     board.castling_rights = board.rooks & (chess.BB_RANK_1 | chess.BB_RANK_8)
     board.castling_rights = board.clean_castling_rights()
     return ChessPosition(board)
+
+
+def standing(before: Node, board: Observed, turn: Side) -> Node | None:
+    """The position that the board shows, in the game of `before`: what castling was lost stays lost. None if none can
+    stand so, or the board cannot name its pieces."""
+    game = position_of(before)
+    chess_game: GameKind = "chess960" if isinstance(game, ChessPosition) and game.board.chess960 else "chess"
+    try:
+        position = as_it_stands("draughts" if isinstance(game, Position) else chess_game, board.pieces(), turn)
+    except ValueError:
+        return None
+    if isinstance(game, ChessPosition) and isinstance(position, ChessPosition):
+        position.board.castling_rights &= game.board.castling_rights
+    return None if position.fault() else node_of(position)
 
 
 def kings_signal(pieces: Mapping[Square, Piece]) -> str | None:

@@ -42,6 +42,10 @@ class Presses:
         side = mover(rival)
         return next((p for p in self.waiting if p.side == side and p.at >= rival.at - SCAN_GRACE), None)
 
+    def forget(self, before: float) -> None:
+        """The record goes on from a position of that moment: what was pressed `before` belongs to no ply of it."""
+        self.waiting = [press for press in self.waiting if press.at > before]
+
     def done(self, press: Press) -> None:
         """The ply of `press` is confirmed: no earlier press waits any more."""
         self.waiting = [other for other in self.waiting if other.at > press.at]

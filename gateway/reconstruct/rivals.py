@@ -110,7 +110,7 @@ class Rival:
 class Rivals:
     """The beam of rival games over one board."""
 
-    def __init__(self, root: Node, board: Observed, at: float) -> None:
+    def __init__(self, root: Node, board: Observed, at: float, depth: int = 0) -> None:
         self.board = board
         self.at = at
         self.beam: list[Rival] = []
@@ -119,14 +119,20 @@ class Rivals:
         self.firm = 0
         """The last ply that is confirmed."""
         self.last_press: dict[Side, float] = {}
-        self.restart(root, at)
+        self.restart(root, at, depth)
 
-    def restart(self, root: Node, at: float, depth: int = 0) -> Rival:
+    def restart(self, root: Node, at: float, depth: int) -> Rival:
         """Begin anew from a position that is beyond doubt."""
         rival = Rival(root, None, None, True, "board", at, depth, 0.0, root.contradiction(self.board))
         self.beam = [rival]
         self.at = at
         return rival
+
+    def adopt(self, other: Rivals, root: Rival) -> None:
+        """Go on with another beam over the same board, with those of its rivals that grew from `root`."""
+        self.beam = [rival for rival in other.beam if rival.ancestor(root.depth).node.key == root.node.key]
+        self.at = other.at
+        self._sort()
 
     def rewind(self, rival: Rival, at: float) -> None:
         """Go back to `rival` alone, as it was at `at`."""
@@ -168,6 +174,16 @@ class Rivals:
         for rival in self.beam:
             rival.rate = rival.node.contradiction(self.board)
         self._sort()
+
+    def reported(self, at: float, bit: int | None) -> None:
+        """The board has changed at `at`; on the square `bit`, if it was one alone."""
+        self.advance(at)
+        landed = bit is not None and bool(self.board.occupied >> bit & 1)
+        if bit is not None and not landed:
+            self.lifted(bit, at)
+        self.changed()
+        if bit is not None and landed:
+            self.landed(bit)
 
     def changed(self) -> None:
         """The board has changed: weigh every rival anew and extend those near the best."""

@@ -21,7 +21,9 @@ from gateway.record import position_from_fen
 KEPT = max(BACK, FORGOTTEN) + 1
 """Plies kept of what all rivals share: as far back as the reader looks."""
 
-_FOLLOW = ("confirmed", "withhold_after", "deadline", "timed", "shorter_since", "doubted", "rewound", "disputed")
+_FOLLOW = (
+    "confirmed", "withhold_after", "resumed", "deadline", "timed", "shorter_since", "doubted", "rewound", "disputed",
+)  # fmt: skip
 """What of the reader is a plain value already."""
 _RIVALS = ("at", "running", "firm")
 _RIVAL = ("legal", "source", "at", "cost", "rate", "hidden", "unseen", "guessed", "unproved", "back")
@@ -30,7 +32,8 @@ _RIVAL = ("legal", "source", "at", "cost", "rate", "hidden", "unseen", "guessed"
 def saved(follow: Follow) -> dict[str, Any]:
     """The reader's state; `restored` undoes it."""
     suspect = follow.irregular.suspect
-    named = [*follow.rivals.beam, follow.tip, *([suspect.rival] if suspect else [])]
+    named = [*follow.rivals.beam, follow.tip]
+    named += [rival for rival in (suspect and suspect.rival, follow.turned) if rival is not None]
     root = _shared(named)
     steps = [root, *sorted(_steps(named, root), key=lambda rival: rival.depth)]
     place = {id(rival): number for number, rival in enumerate(steps)}
@@ -42,6 +45,7 @@ def saved(follow: Follow) -> dict[str, Any]:
         "steps": [[*_ply_of(rival, place), *(getattr(rival, name) for name in _RIVAL)] for rival in steps],
         "beam": [place[id(rival)] for rival in follow.rivals.beam],
         "tip": place[id(follow.tip)],
+        "turned": follow.turned and place[id(follow.turned)],
         "suspect": suspect
         and [place[id(suspect.rival)], suspect.rival.node.ply_state(suspect.ply), suspect.since, suspect.half],
         "gap": follow.gap and [follow.gap.since, follow.gap.lines, follow.gap.tried],
@@ -67,6 +71,8 @@ def restored(state: Mapping[str, Any], game: GameKind, board: Observed) -> Follo
         for name, value in zip(_RIVAL, values, strict=False):
             setattr(steps[-1], name, value)
     follow.rivals.beam, follow.tip = [steps[place] for place in state["beam"]], steps[state["tip"]]
+    if state.get("turned") is not None:
+        follow.turned = steps[state["turned"]]
     if state["suspect"]:
         place, told, since, half = state["suspect"]
         follow.irregular.suspect = Suspect(steps[place], steps[place].node.ply_from(told), since, half)
@@ -74,7 +80,8 @@ def restored(state: Mapping[str, Any], game: GameKind, board: Observed) -> Follo
     follow.presses.restore(state["presses"])
     follow.rivals.last_press = dict(state["pressed"])
     for name in _FOLLOW:
-        setattr(follow, name, state[name])
+        # A state of an earlier version may not have it.
+        setattr(follow, name, state.get(name, getattr(follow, name)))
     for name, value in zip(_RIVALS, state["rivals"], strict=True):
         setattr(follow.rivals, name, value)
     return follow

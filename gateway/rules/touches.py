@@ -303,9 +303,9 @@ class TakenBack:
             self._back = None
             return
         if seen.touched:
-            self._back = _taken_back(seen, game) or self._back
+            self._note(_taken_back(seen, game))
         if any(isinstance(event, Move) for event in seen.happened):
-            self._back = _put_elsewhere(seen) or self._back
+            self._note(_put_elsewhere(seen))
         back = self._back
         if back is None:
             return
@@ -336,6 +336,11 @@ class TakenBack:
             wait=None if instead is None else 0.0,
             undone=Undone(back.ply, back.after, by_reply=True),
         )
+
+    def _note(self, found: _Back | None) -> None:
+        """A move is taken back once, however long its piece is moved about before another takes its place."""
+        if found is not None and (self._back is None or found.arrived != self._back.arrived):
+            self._back = found
 
     def state(self) -> Any:
         """The move that was taken back last."""
