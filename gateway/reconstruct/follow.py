@@ -410,7 +410,8 @@ class Follow:
         last = self.presses.last
         if not self.timed or self.rivals.running is None or last is None or rival.at - last <= OVERDUE:
             return False
-        return rival.ancestor(rival.depth - FORGOTTEN).at > last
+        seen = rival.line(rival.depth - FORGOTTEN - 1)
+        return seen[0].at > last and all(step.source == "board" for step in seen)
 
     def _companion(self, rival: Rival) -> bool:
         """Whether another piece of the mover was in the air with this one and is still out of its place.
