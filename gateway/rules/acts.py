@@ -536,8 +536,8 @@ def _standing(seen: Situation, game: Game, stands: dict[Square, Piece], explaine
         if fault.kind != "two_pieces_moved":
             return
         fault = displaced_piece(turn)
-    if fault.kind == "opponent_piece_moved" and _before_this_turn(seen, turn):
-        # It has not been moved in the time of the player whose clock runs.
+    if (fault.kind == "opponent_piece_moved" and _before_this_turn(seen, turn)) or _before_the_game(seen, turn):
+        # It has not been moved in the time of the player whose clock runs, or not in this game.
         fault = displaced_piece(turn)
     wait = _standing_wait(seen, game, fault, turn, timed=timed, running=running)
     if wait is None:
@@ -651,6 +651,12 @@ def _before_this_turn(seen: Situation, turn: Turn) -> bool:
     index, since = seen.board.geometry.index, seen.history.runs_since
     newest = max(seen.board.changed_at[index[square]] for square in turn.differing)
     return since is not None and NEVER < newest < since
+
+
+def _before_the_game(seen: Situation, turn: Turn) -> bool:
+    """Whether all that is different was so when the game began, or when the arbiter said what stands."""
+    index, began = seen.board.geometry.index, seen.history.game_at
+    return began is not None and all(seen.board.changed_at[index[square]] <= began for square in turn.differing)
 
 
 def _in_hand(turn: Turn, running: Side) -> dict[Square, Piece]:

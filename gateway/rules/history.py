@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gateway.clock import Report
-from gateway.events import GameStarted, LinkChanged, Move, Piece, PositionSet, Side, Square
+from gateway.events import CommandDone, GameStarted, LinkChanged, Move, Piece, PositionSet, Side, Square
 from gateway.reconstruct.observed import Observed
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ class History:
         self.link_up_at: float | None = None
         """When the board's link last came up."""
         self.game_at: float | None = None
-        """When the game began."""
+        """When the game began, or was corrected by the arbiter."""
 
     # --- what comes in ------------------------------------------------------------------------------------------
 
@@ -119,6 +119,10 @@ class History:
         """Take what has just happened."""
         for event in seen.happened:
             if isinstance(event, GameStarted):
+                self._begin(seen.at)
+                self.silent.clear()
+            elif isinstance(event, CommandDone) and event.ok and event.command in ("correct", "set_position"):
+                # Play goes on from what the arbiter says: no touch, ply or press of before belongs to it.
                 self._begin(seen.at)
             elif isinstance(event, LinkChanged) and event.device == "board" and event.state == "up":
                 self.link_up_at = seen.at
@@ -137,7 +141,6 @@ class History:
         self.presses.clear()
         self.played.clear()
         self.returns.clear()
-        self.silent.clear()
 
     def _touch(self, touch: Touch) -> None:
         self.touches.append(touch)

@@ -9,6 +9,7 @@ import scenes_edges
 import scenes_more
 import scenes_moves
 import scenes_pieces
+import scenes_ruled
 import scenes_witnessed
 from golden import Golden, told
 from staged import Scene
@@ -23,6 +24,7 @@ SCENES = [
     *scenes_witnessed.SCENES,
     *scenes_claims.SCENES,
     *scenes_edges.SCENES,
+    *scenes_ruled.SCENES,
 ]
 
 GOLDEN = Golden("scenes")
