@@ -155,6 +155,52 @@ def test_the_press_that_gives_a_move_back() -> None:
     assert ["Ned2"] == sitting.moves()
 
 
+def test_a_move_taken_back_with_the_clocks_stopped() -> None:
+    """Nothing is said while they stand; it is told when the clock of whoever moves again is started."""
+    sitting = Sitting()
+    sitting.chess("e4 e5 Nf3 Nc6")
+    sitting.t += 1.0
+    sitting.clock(sitting.t, None)
+    sitting.touch("-c6 +n@b8", 1.0)
+    sitting.t += 2.0
+    stood = sitting.moves(end=0.0)
+    sitting.clock(sitting.t, "black")
+
+    assert ["e4", "e5", "Nf3", "Nc6"] == stood
+    assert ["e4", "e5", "Nf3"] == sitting.moves()
+    assert [(4, "takeback")] == [(event["from_ply"], event["reason"]) for event in sitting.events("move_retracted")]
+
+
+def test_a_position_looked_at_with_the_clocks_stopped_is_no_takeback() -> None:
+    """The piece is put back where it was before, and the clock of the side to move in the record is started."""
+    sitting = Sitting()
+    sitting.chess("e4 e5 Nf3 Nc6")
+    sitting.t += 1.0
+    sitting.clock(sitting.t, None)
+    sitting.touch("-c6 +n@b8 -b8 +n@c6", 1.0)
+    sitting.clock(sitting.t + 1.0, "white")
+
+    assert [] == sitting.events("move_retracted")
+    assert ["e4", "e5", "Nf3", "Nc6"] == sitting.moves()
+
+
+@pytest.mark.parametrize("clock", [180, None])
+def test_a_captured_pawn_laid_where_it_could_have_gone(clock: float | None) -> None:
+    """Its own square stays taken by another pawn, so nobody has moved, however long it lies there."""
+    sitting = Sitting(clock=clock)
+    board = sitting.chess("e4 d5 exd5 c5 dxc6 a6")
+    sitting.touch("-b7 +p@h5 -c6 +P@b7", 0.4)
+    sitting.t += 3.0
+    sitting.touch("-h5")
+    board.push_san("cxb7")
+    if clock:
+        sitting.press("white")
+
+    assert "e4 d5 exd5 c5 dxc6 a6 cxb7".split() == sitting.moves()
+    assert [] == sitting.events("move_retracted")
+    assert [] == sitting.alerts()
+
+
 # --- whole games ------------------------------------------------------------------------------------------------
 
 

@@ -151,6 +151,50 @@ def test_plies_after_a_gap_count_on() -> None:
     assert (4, "d3") == [(move["ply"], move["notation"]) for move in sitting.events("move")][-1]
 
 
+LONG = "Nc6 Bb5 a6 Bxc6 dxc6 O-O Nf6"
+
+
+@pytest.mark.parametrize("clock", [180, None])
+def test_play_after_a_gap_is_not_lost(clock: float | None) -> None:
+    """Play goes on, a ply each two seconds: after five the record goes on from what stood first, with all plies since."""
+    sitting = away("e4 e5 Nf3", LONG, clock=clock)
+    board = chess.Board()
+    for san in f"e4 e5 Nf3 {LONG}".split():
+        board.push_san(san)
+    before = board.fen()
+    played = "d3 Bd6 Nc3 O-O Bg5 h6 Bh4"
+    back = sitting.t
+    sitting.chess(played, board, pause=0.5)
+    events = sitting.events("position_set", "move")
+
+    assert back + 5.5 < sitting.t
+    assert [before.split()[:3]] == [event["fen"].split()[:3] for event in events if event["kind"] == "position_set"]
+    assert played.split() == sitting.moves()[3:]
+    assert [("record_gap", "raised")] == sitting.alerts()
+
+
+def test_a_piece_in_the_air_when_the_board_is_back() -> None:
+    """It belongs to the position from which the record goes on, or that would have one piece too few."""
+    sitting = away("e4 e5 Nf3", f"{LONG} d3")
+    sitting.lines = [line for line in sitting.lines if line["t"] < sitting.t - 0.2]
+    board = chess.Board()
+    for san in f"e4 e5 Nf3 {LONG}".split():
+        board.push_san(san)
+    dump = board.copy()
+    dump.remove_piece_at(chess.D2)
+    back = sitting.t - 0.1
+    sitting.position(back, dump.board_fen())
+    sitting.clock(back + 0.1, "white")
+    sitting.place(back + 1.5, "P", "d3")
+    sitting.press("white", 0.3)
+    board.push_san("d3")
+    sitting.t += 0.5
+    sitting.chess("Bd6 Nc3 O-O Bg5", board, pause=0.5)
+
+    assert "Bd6 Nc3 O-O Bg5".split() == sitting.moves()[-4:]
+    assert all(move["legal"] for move in sitting.events("move"))
+
+
 # --- the board's own log ----------------------------------------------------------------------------------------
 
 

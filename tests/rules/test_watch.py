@@ -103,3 +103,14 @@ def test_survives_a_restart(words: str) -> None:
 
     assert state == json.loads(json.dumps(other.state()))
     assert json.dumps(watch.open_alerts()) == json.dumps(other.open_alerts())
+
+
+def test_a_move_is_taken_back_once() -> None:
+    """However long the player then thinks of another: one alert, which tells what was played instead."""
+    words = "3:-e2 3.6:+P@e4 8:-e4 8.6:+P@e2 14:-d2 14.6:+P@d4 18:-e7 18.6:+p@e5"
+    script = Script(words=words, clock=False)
+    found = _alerts(script)
+    raised = [n.event for _, n in script.out if isinstance(n.event, Alert) and n.event.state == "raised"]
+
+    assert [("move_taken_back", "raised")] == [told for told in found if told[1] == "raised"]
+    assert "e4" == raised[0].evidence["move"]
