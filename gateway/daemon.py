@@ -123,7 +123,11 @@ class Daemon:
 
     async def start(self) -> None:
         """Open the journal, take up every table where it was, and begin to serve."""
-        self._journal = Journal(self.config.state_dir / "journal.sqlite3", self.config.keep_hours)
+        # Of the unit: it outlives this process, and no boot.
+        volatile = os.environ.get("RUNTIME_DIRECTORY")
+        self._journal = Journal(
+            self.config.state_dir / "journal.sqlite3", self.config.keep_hours, Path(volatile) if volatile else None
+        )
         await self._journal.open()
         if self.config.mqtt.embedded:
             self._broker = EmbeddedBroker(self.config.state_dir, self.config.mqtt.port, web=self.config.web)
@@ -441,7 +445,11 @@ def _only_one(state_dir: Path) -> Any:
     """Hold the state directory for ourselves. Raises `GatewayError` where another gateway has it."""
     try:
         state_dir.mkdir(parents=True, exist_ok=True)
-        lock = (state_dir / "lock").open("a")
+        try:
+            lock = (state_dir / "lock").open("a")
+        except OSError:
+            # A disk that has become read-only: whatever was made there can still be held.
+            lock = (state_dir / "lock").open()
     except OSError as error:
         raise GatewayError(f"{state_dir}: the state directory cannot be used: {error.strerror}") from error
     with lock:

@@ -6,8 +6,8 @@ slow disk makes groups larger instead of queues longer, and a fast one adds a si
 A disk that is full or cannot be written does not stop the games: from the first failed commit on, events are kept in
 memory (`MEMORY_EVENTS` at most, the oldest are given up first), are offered to the broker all the same, and are
 written when the disk takes them again. Until then a crash would lose them, which is why it is reported; their numbers
-are kept (`numbers.py`) and not used again. A damaged file is moved aside, what can still be read is carried over, and a
-fresh one is begun.
+are kept (`numbers.py`) and not used again, on a disk that takes no byte at all in a directory that lasts until the
+next boot. A damaged file is moved aside, what can still be read is carried over, and a fresh one is begun.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import math
 import sqlite3
 import threading
 import time
@@ -96,7 +97,14 @@ class _Work:
 class Journal:
     """The gateway's memory. Methods belong to the event loop's thread."""
 
-    def __init__(self, path: Path, keep_hours: float) -> None:
+    def __init__(self, path: Path, keep_hours: float, volatile: Path | None = None) -> None:
+        """A journal that is not open yet.
+
+        Args:
+            path: its file.
+            keep_hours: how long acknowledged events stay.
+            volatile: a directory that outlives this process, but no boot; None: there is none.
+        """
         self.path = path
         self.keep_hours = keep_hours
         self.counters = Counters()
@@ -110,7 +118,13 @@ class Journal:
         self._work = _Work()
         self._changed = threading.Condition()
         self._store: Store | None = None
+        self._unwritable = False
+        """The open file can at best be read; to write it, it must be opened anew."""
+        self._salvaged: list[Entry] = []
+        """What waits in a file that cannot even be opened."""
         self._numbers = Numbers(path.with_name("numbers"))
+        self._volatile = None if volatile is None else Numbers(volatile / "numbers")
+        self._passed_over: dict[Lane, int] = {}
         self._retry_at = 0.0
         self._pruned_at = 0.0
         self._unkept = False
@@ -145,7 +159,9 @@ class Journal:
 
     def last_told(self, table: str) -> dict[Stream, int]:
         """The last `seq` of a table's streams that may have been told, with or without the state that led to it."""
-        told = [self._delivered, self._newest, self._numbers.last]
+        told = [self._delivered, self._newest, self._numbers.last, self._passed_over]
+        if self._volatile is not None:
+            told.append(self._volatile.last)
         streams: tuple[Stream, ...] = ("public", "arbiter")
         return {stream: max(numbers.get((table, stream), 0) for numbers in told) for stream in streams}
 
@@ -237,10 +253,11 @@ class Journal:
             states = self._states | states
         began = time.monotonic()
         try:
-            store = self._store or self._reopen()
+            store = self._reopen() if self._store is None or self._unwritable else self._store
             store.write([entry for append in group for entry in append.entries], states, marks)
         except (sqlite3.Error, OSError) as error:
             return self._failed(error)
+        self._salvaged.clear()
         self.counters.commits += 1
         self.counters.commit_seconds += time.monotonic() - began
         self.counters.events += events
@@ -266,11 +283,12 @@ class Journal:
     def _failed(self, error: sqlite3.Error | OSError) -> bool:
         """Replace a damaged file, else go on in memory until the disk has recovered. True: try again at once."""
         self.counters.failures += 1
-        if self._store is not None and not (isinstance(error, sqlite3.Error) and is_full(error)):
-            self._store.close()
-            self._store = None
         if isinstance(error, sqlite3.Error) and is_damage(error):
+            if self._store is not None:
+                self._store.close()
+                self._store = None
             return self._replace(error)
+        self._unwritable = not (isinstance(error, sqlite3.Error) and is_full(error))
         self._suspend(error)
         return False
 
@@ -292,15 +310,30 @@ class Journal:
             untold, self._work.untold = self._work.untold, []
         if not untold:
             return
+        self._note({entry.lane: entry.seq for append in untold for entry in append.entries})
+        self._resolve([append.done for append in untold])
+
+    def _note(self, told: dict[Lane, int]) -> None:
+        """Keep these numbers, on the disk or until the next boot; that they are not on the disk is said once."""
         try:
-            self._numbers.note({entry.lane: entry.seq for append in untold for entry in append.entries})
+            self._numbers.note(told)
         except OSError as error:
+            end = "power cut" if self._note_until_boot(told) else "crash"
             if not self._unkept:
                 self._unkept = True
-                log.error("a crash now could lead to numbers that are used twice", why=str(error))
+                log.error(f"a {end} now could lead to numbers that are used twice", why=str(error))
         else:
             self._unkept = False
-        self._resolve([append.done for append in untold])
+
+    def _note_until_boot(self, told: dict[Lane, int]) -> bool:
+        if self._volatile is None:
+            return False
+        try:
+            self._volatile.open()
+            self._volatile.note(told)
+        except OSError:
+            return False
+        return True
 
     def _bound_memory(self) -> None:
         work = self._work
@@ -311,25 +344,29 @@ class Journal:
             self.counters.given_up += len(oldest.entries)
 
     def _serve(self, read: _Read) -> None:
-        entries: list[Entry] = []
         try:
-            if self._store is None:
-                raise JournalError(self.trouble or f"{self.path} is not open")
-            entries = self._store.read(read.lane, read.first, read.last, read.limit)
+            entries = self._read(read)
         except (sqlite3.Error, JournalError) as error:
-            failure = JournalError(str(error))
-            self._loop.call_soon_threadsafe(_fail, read.done, failure)
-            return
+            self._loop.call_soon_threadsafe(_fail, read.done, JournalError(str(error)))
+        else:
+            self._loop.call_soon_threadsafe(_succeed, read.done, entries)
+
+    def _read(self, read: _Read) -> list[Entry]:
+        kept = [] if self._store is None else self._store.read(read.lane, read.first, read.last, read.limit)
+        if self.trouble is None:
+            return kept
         with self._changed:
-            if self.trouble is not None:
-                after = entries[-1].seq if entries else read.first - 1
-                waiting = [e for append in self._work.appends for e in append.entries if e.lane == read.lane]
-                entries += [e for e in waiting if after < e.seq <= read.last][: read.limit - len(entries)]
-        self._loop.call_soon_threadsafe(_succeed, read.done, entries)
+            waiting = [entry for append in self._work.appends for entry in append.entries]
+        after = kept[-1].seq if kept else read.first - 1
+        more = [e for e in (*self._salvaged, *waiting) if e.lane == read.lane and after < e.seq <= read.last]
+        entries = (kept + more)[: read.limit]
+        if self._store is None and not entries:
+            raise JournalError(self.trouble)
+        return entries
 
     def _prune(self) -> None:
         self._pruned_at = time.monotonic()
-        if self._store is None:
+        if self._store is None or self.trouble is not None:
             return
         try:
             # A full batch means that there is more: come back soon, but let commits go first.
@@ -349,8 +386,7 @@ class Journal:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             store = Store(self.path, check=True)
             self._states, self._delivered, self._newest = store.states(), store.delivered(), store.newest()
-            with contextlib.suppress(OSError):
-                self._numbers.open()
+            self._begin_numbers()
         except (sqlite3.Error, zlib.error) as error:
             if is_damage(error):
                 self._replace(error)
@@ -363,22 +399,48 @@ class Journal:
 
     def _begin_in_memory(self, error: Exception) -> None:
         """The disk cannot be written: begin with what can be read, for no `seq` may be used twice."""
-        with contextlib.suppress(OSError):
-            self._numbers.open()
         if self.path.exists():
             try:
                 found = salvage(self.path)
             except OSError as unreadable:
                 raise JournalError(f"{self.path} can be neither written nor read: {unreadable}") from error
-            self._states, self._delivered = found.states, found.delivered
+            self._states, self._delivered, self._salvaged = found.states, found.delivered, found.pending
             self._newest = found.delivered | {entry.lane: entry.seq for entry in found.pending}
+        self._begin_numbers()
         self._suspend(error)
 
+    def _begin_numbers(self) -> None:
+        """Learn what was told from memory. Where nothing can be kept now, perhaps nothing could be before."""
+        if self._volatile is not None and self._volatile.path.exists():
+            with contextlib.suppress(OSError):
+                self._volatile.open()
+        try:
+            self._numbers.open()
+            self._numbers.note({})
+        except OSError:
+            if self._volatile is None or not self._volatile.last:
+                self._pass_over()
+
+    def _pass_over(self) -> None:
+        """Leave out the numbers that may have been told, without a trace, since the file was last written.
+
+        A stream has fewer events than seconds: 0.6 a second in blitz.
+        """
+        files = [self.path, self.path.with_name(self.path.name + "-wal")]
+        written = max((file.stat().st_mtime for file in files if file.exists()), default=math.inf)
+        seconds = math.ceil(max(0.0, time.time() - written))
+        streams: tuple[Stream, ...] = ("public", "arbiter")
+        lanes = [(table, stream) for table in self._states for stream in streams]
+        self._passed_over = {lane: self._newest.get(lane, 0) + seconds for lane in lanes}
+
     def _reopen(self) -> Store:
-        self._store = Store(self.path, check=False)
+        store = Store(self.path, check=False)
+        if self._store is not None:
+            self._store.close()
+        self._store, self._unwritable = store, False
         with contextlib.suppress(OSError):
             self._numbers.open()
-        return self._store
+        return store
 
     def _replace(self, error: sqlite3.Error | zlib.error) -> bool:
         """Move a damaged file aside and begin a fresh one with all that could be read of it."""

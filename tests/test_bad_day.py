@@ -7,12 +7,14 @@ import contextlib
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import time
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -38,10 +40,43 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", "-l", str(disk)], check=True)
 
 
+@pytest.fixture
+def card(tmp_path: Path) -> Iterator[Path]:
+    """A disk of its own of the kind that a Pi has on its card."""
+    image, disk = tmp_path / "card.image", tmp_path / "card"
+    disk.mkdir()
+    with image.open("wb") as file:
+        file.truncate(32 * 1024 * 1024)
+    for command in (["mkfs.ext4", "-q", str(image)], ["mount", "-o", "loop", str(image), str(disk)]):
+        if not shutil.which(command[0]) or subprocess.run(command, capture_output=True, check=False).returncode:
+            pytest.skip("no disk can be made and mounted here")
+    yield disk
+    subprocess.run(["umount", "-l", str(disk)], check=True)
+
+
+def fail_to_read_only(disk: Path) -> None:
+    """What the kernel does to a card on which it has met errors: whatever has a file open can write it no more."""
+    subprocess.run(["mount", "-o", "remount,abort", str(disk)], check=False, capture_output=True)
+    with pytest.raises(OSError, match="Read-only"):
+        (disk / "probe").touch()
+
+
+def boot(disk: Path) -> None:
+    """The card is well again, as far as it got."""
+    subprocess.run(["umount", str(disk)], check=True)
+    subprocess.run(["mount", "-o", "loop", str(disk.with_suffix(".image")), str(disk)], check=True)
+
+
 async def more_plies(board: Board, number: int) -> None:
     """Wait until so many more have been played."""
     before = len(board.played)
     await until(lambda: len(board.played) >= before + number, 30)
+
+
+def reached(told: list[dict[str, Any]], board: Board) -> bool:
+    """Whether the record is where the board is, by plies or over a gap."""
+    fens = {event["seq"]: event["fen"] for event in told if event["kind"] in ("move", "position_set")}
+    return bool(fens) and str(fens[max(fens)]).split()[0] == board.game.board_fen()
 
 
 def fill(disk: Path) -> None:
@@ -79,6 +114,73 @@ async def test_kill_9_on_a_full_disk_uses_no_number_twice(
     prove(events(subscriber), in_order=False, whole=False)
 
     assert "events that were told are not in the journal" in daemon.log.read_text()
+
+
+async def test_kill_9_on_a_disk_that_has_become_read_only(
+    daemon: Process, mosquitto: Mosquitto, board: Board, card: Path, tmp_path: Path
+) -> None:
+    """The game goes on from memory, again after a crash, and again when the disk is well: no number is used twice."""
+    runtime = tmp_path / "run"
+    runtime.mkdir()
+    unit = {"RUNTIME_DIRECTORY": str(runtime)}
+    daemon.state.symlink_to(card)
+    daemon.configure({"1": board.name})
+    board.playing = True
+    async with subscribed(mosquitto.port) as subscriber:
+        daemon.start(unit)
+        await until(lambda: board.asked, START_S)
+        await more_plies(board, 3)
+        fail_to_read_only(card)
+        await until(lambda: "kept in memory" in daemon.log.read_text(), 30)
+        for _ in range(2):
+            await more_plies(board, 5)
+            await subscriber.until(lambda s: reached(events(s), board), 30)
+            daemon.kill()
+            await until(lambda: not board.asked)
+            daemon.start(unit)
+            await until(lambda: board.asked, START_S)
+        daemon.kill()
+        await until(lambda: not board.asked)
+        boot(card)
+        daemon.log.unlink()
+        daemon.start(unit)
+        await until(lambda: board.asked, START_S)
+        await more_plies(board, 3)
+        board.playing = False
+        await subscriber.until(lambda s: reached(events(s), board), 30)
+        daemon.kill()
+
+    # What went before the failure is told again, as no acknowledgement was written.
+    prove(events(subscriber), in_order=False, whole=False)
+
+    assert "kept in memory" not in daemon.log.read_text()
+
+
+async def test_a_boot_on_a_disk_that_has_become_read_only(
+    daemon: Process, mosquitto: Mosquitto, board: Board, card: Path
+) -> None:
+    """Nobody knows what was told before the boot: numbers go on behind all that there was time for."""
+    daemon.state.symlink_to(card)
+    daemon.configure({"1": board.name})
+    # No stream has more events than seconds, as in any game.
+    board.pause_s = 3.0
+    board.playing = True
+    async with subscribed(mosquitto.port) as subscriber:
+        daemon.start()
+        await until(lambda: board.asked, START_S)
+        await more_plies(board, 1)
+        fail_to_read_only(card)
+        await more_plies(board, 4)
+        daemon.kill()
+        await until(lambda: not board.asked)
+        daemon.start()
+        await until(lambda: board.asked, START_S)
+        await more_plies(board, 2)
+        board.playing = False
+        await subscriber.until(lambda s: reached(events(s), board), 30)
+        daemon.kill()
+
+    prove(events(subscriber), in_order=False, whole=False)
 
 
 @pytest.mark.parametrize("hangs", ["connecting", "connected"])
