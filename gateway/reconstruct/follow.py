@@ -172,6 +172,7 @@ class Follow:
     def lost(self, at: float) -> None:
         """The board was away and is back: what stands now may be several plies further on."""
         self.gap = Gap(at)
+        self.presses.deaf_until = at
         self.rivals.advance(at)
         self.rivals.weigh()
 
@@ -410,8 +411,7 @@ class Follow:
         last = self.presses.last
         if not self.timed or self.rivals.running is None or last is None or rival.at - last <= OVERDUE:
             return False
-        seen = rival.line(rival.depth - FORGOTTEN - 1)
-        return seen[0].at > last and all(step.source == "board" for step in seen)
+        return rival.ancestor(rival.depth - FORGOTTEN).at > max(last, self.presses.deaf_until)
 
     def _companion(self, rival: Rival) -> bool:
         """Whether another piece of the mover was in the air with this one and is still out of its place.

@@ -35,6 +35,8 @@ class Gap:
     """How many lines of a few plies lead to what stands now; None: not known yet."""
     tried: float | None = None
     """The change of the board after which they were last looked for."""
+    before: Rival | None = None
+    """The reading from which they lead there."""
     anew: Rivals | None = None
     """The game read anew from what stood at rest since, in case nothing explains that."""
 
@@ -74,7 +76,7 @@ class Gap:
         and where there is more than one they are guessed, and never confirmed.
         """
         board, best = rivals.board, rivals.best
-        if self.lines is not None or self.tried == board.last_change:
+        if self.tried == board.last_change or (self.lines is not None and not self._refuted(best)):
             return None
         if best.rate == 0:
             self.lines = 1
@@ -83,21 +85,25 @@ class Gap:
         if at < due:
             return due
         self.tried = board.last_change
-        before = tip
-        found = paths(tip.node, board)
-        if not found and best is not tip:
+        before = self.before or tip
+        found = paths(before.node, board)
+        if not found and best is not tip and self.lines is None:
             before, found = best, paths(best.node, board)
         for line in found:
             begun = board.changed_at[departure_bit(line[0])] > before.at
             # What was held against the reading before it is explained by the line.
             rival, cost = before, best.cost - before.cost + (0.0 if begun else UNBEGUN)
             for ply in line:
-                rival, cost = rivals.infer(rival, ply, at, cost, guessed=len(found) > 1), 0.0
+                rival, cost = rivals.infer(rival, ply, self.since, cost, guessed=len(found) > 1), 0.0
         if found:
-            self.lines = len(found)
-        else:
+            self.lines, self.before = len(found), before
+        elif self.lines is None:
             self._begin_anew(rivals, tip, at)
         return None
+
+    def _refuted(self, best: Rival) -> bool:
+        """Whether what was inferred left out a piece that was in the air, and that has been put down since."""
+        return self.before is not None and best.source == "inferred" and best.rate >= EXTRA
 
     def _begin_anew(self, rivals: Rivals, tip: Rival, at: float) -> None:
         """Read the game from what stands, unless what stood before explains that: by the side whose clock runs, or by

@@ -7,6 +7,7 @@ from typing import Any
 
 from gateway.events import Readings, Side
 from gateway.reconstruct.node import SCAN_GRACE
+from gateway.reconstruct.observed import NEVER
 from gateway.reconstruct.rivals import Rival, mover
 
 
@@ -27,6 +28,8 @@ class Presses:
         self.waiting: list[Press] = []
         self.last: float | None = None
         """When somebody last pressed."""
+        self.deaf_until = NEVER
+        """Up to when presses may have been missed: the board was away, and perhaps its clock with it."""
 
     def add(self, press: Press) -> None:
         self.waiting.append(press)
@@ -53,9 +56,15 @@ class Presses:
     def state(self) -> dict[str, Any]:
         """All of it as plain JSON values."""
         waiting = [[p.side, p.at, p.readings and [p.readings.white, p.readings.black]] for p in self.waiting]
-        return {"waiting": waiting, "last": self.last}
+        return {
+            "waiting": waiting,
+            "last": self.last,
+            "deaf_until": None if self.deaf_until == NEVER else self.deaf_until,
+        }
 
     def restore(self, state: dict[str, Any]) -> None:
         """Undo `state`."""
         self.waiting = [Press(side, at, told and Readings(*told)) for side, at, told in state["waiting"]]
         self.last = state["last"]
+        deaf_until = state.get("deaf_until")  # not in the state of an earlier version
+        self.deaf_until = NEVER if deaf_until is None else deaf_until

@@ -374,6 +374,9 @@ def _blamed(seen: Situation, played: Played) -> bool:
 
 def _released(seen: Situation, played: Played, lifted: float, back: float) -> _Back | None:
     """A move that was taken back, if the piece had been let go, or the clock pressed, before it was lifted again."""
+    if played.at >= lifted:
+        # It was told only afterwards, as by a board's own log, which has no times.
+        return None
     press = seen.history.pressed_on(played)
     if press is not None and (not played.arrived + PRESS_GRACE <= press.at <= lifted or owed(seen, press)):
         # It came too soon after the piece to be the press on it.
