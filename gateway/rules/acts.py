@@ -151,6 +151,9 @@ class Acts:
             return
         game = seen.game
         assert game is not None
+        if game.follow.unexplained_gap is not None:
+            # The board was away, and what stands is still being read.
+            return
         yield from _recorded(seen, game)
         yield from unread_promotion(seen)
         pressed = list(self._pressed(seen, game))
