@@ -70,24 +70,39 @@ class Gap:
     def bridge(self, rivals: Rivals, tip: Rival, at: float) -> float | None:
         """Add the plies that were made in it to what was known before; return when to try again, None if not by time.
 
-        Known before is `tip`, the last published ply, or else what the best rival has read since.
-
-        Of several lines that reach the same position the rivals keep the first. They are inferred, nothing saw them;
-        and where there is more than one they are guessed, and never confirmed.
+        What stood when the board came back is explained at once, before anything else is moved; but that is believed
+        only if it still explains what stands at rest, for a piece may have been in the air.
         """
         board, best = rivals.board, rivals.best
-        if self.tried == board.last_change or (self.lines is not None and not self._refuted(best)):
+        if self.lines is not None and not self._refuted(best):
             return None
-        if best.rate == 0:
+        if best.rate == 0 and best.source != "inferred":
             self.lines = 1
             return None
+        if self.tried is None:
+            self._search(rivals, tip)
         due = max(self.since, board.last_change) + SETTLED
         if at < due:
             return due
+        found = self._search(rivals, tip) if rivals.best.rate > 0 and self.tried != board.last_change else 0
+        if found or rivals.best.rate == 0:
+            self.lines = found or 1
+        elif self.lines is None:
+            self._begin_anew(rivals, tip, at)
+        return None
+
+    def _search(self, rivals: Rivals, tip: Rival) -> int:
+        """Look for the lines that lead to what stands, and let the rivals have them; return how many there are.
+
+        They begin at `tip`, the last published ply, or else at what the best rival has read since. Of several that
+        reach the same position the rivals keep the first. They are inferred, nothing saw them; and where there is more
+        than one they are guessed, and never confirmed.
+        """
+        board, best = rivals.board, rivals.best
         self.tried = board.last_change
         before = self.before or tip
         found = paths(before.node, board)
-        if not found and best is not tip and self.lines is None:
+        if not found and best is not tip and self.before is None:
             before, found = best, paths(best.node, board)
         for line in found:
             begun = board.changed_at[departure_bit(line[0])] > before.at
@@ -96,10 +111,8 @@ class Gap:
             for ply in line:
                 rival, cost = rivals.infer(rival, ply, self.since, cost, guessed=len(found) > 1), 0.0
         if found:
-            self.lines, self.before = len(found), before
-        elif self.lines is None:
-            self._begin_anew(rivals, tip, at)
-        return None
+            self.before = before
+        return len(found)
 
     def _refuted(self, best: Rival) -> bool:
         """Whether what was inferred left out a piece that was in the air, and that has been put down since."""
