@@ -98,6 +98,8 @@ SHOWING = 30.0
 SWEEP = 0.3
 """Seconds within which three squares change when a sleeve brushes over the board."""
 SWEPT_WAIT = 3.0
+MOST_IN_HAND = 4
+"""Pieces that a player may have taken up; where more are missing, the board was swept or knocked over."""
 MOVED_ABOUT = 3
 """Pieces that must have been moved, of both sides, for it to be analysis."""
 UNTIMED_DISPLACED_WAIT = 30.0
@@ -270,7 +272,8 @@ def _held(seen: Situation, game: Game) -> bool:
     running = seen.clock.one_running if seen.clock.connected else game.position.turn
     node = seen.record.node
     own = node.white if running == "white" else node.black
-    return running is not None and not seen.apart & (seen.board.occupied | ~own)
+    few = seen.apart.bit_count() <= MOST_IN_HAND
+    return running is not None and few and not seen.apart & (seen.board.occupied | ~own)
 
 
 def _heard(seen: Situation, stands: Mapping[Square, Piece]) -> dict[Square, Piece]:
@@ -512,7 +515,8 @@ def _standing(seen: Situation, game: Game, stands: dict[Square, Piece], explaine
     if not turn.differing or _taken_back(seen, stands) or _flickers(seen, turn):
         return
     changed = seen.board.last_change
-    if running is not None and not turn.come and all(turn.owner(piece) == running for piece in turn.gone.values()):
+    mine = all(turn.owner(piece) == running for piece in turn.gone.values())
+    if running is not None and not turn.come and mine and len(turn.gone) <= MOST_IN_HAND:
         # All that is different is in the hand of the player who is thinking.
         return
     taken = _king_captured(seen, game, stands)
@@ -679,7 +683,7 @@ def _in_hand(turn: Turn, running: Side) -> dict[Square, Piece]:
         if any(turn.same(piece, seen) for seen in placed):
             continue
         held[square] = piece
-    return held
+    return held if len(held) <= MOST_IN_HAND else {}
 
 
 def _taken_back(seen: Situation, stands: dict[Square, Piece]) -> bool:

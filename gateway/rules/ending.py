@@ -13,6 +13,7 @@ import chess
 
 from gateway.catalogue import Fact
 from gateway.events import Side, Square
+from gateway.reconstruct.observed import NEVER
 from gateway.reconstruct.phase import CENTRE, kings_signal
 from gateway.record import START_FEN
 from gateway.rules import Finding, Situation, Told
@@ -34,6 +35,8 @@ AUTOMATIC = ("dead_position", "fivefold", "seventy_five_moves")
 """Ends that the board does not show by itself."""
 RUNNING = 60.0
 """Seconds for which pieces may stand so while a clock runs."""
+ONE_FALL = 1.0
+"""Seconds within which all pieces fall when a board is knocked over; hands that put them away need longer."""
 MANY_CHANGES = 20
 ANALYSIS = 60.0
 WINNER: dict[str, Side] = {"1-0": "white", "0-1": "black"}
@@ -236,9 +239,16 @@ class ResultMissing:
         if not seen.differing:
             return False
         if 2 * seen.board.occupied.bit_count() < seen.record.node.occupied.bit_count():
-            return True
+            return seen.clock.running == "none" or not _at_once(seen)
         start = node_of_fen(seen.game_kind, seen.assigned.start_fen or START_FEN[seen.game_kind])
         return not start.difference(seen.board)
+
+
+def _at_once(seen: Situation) -> bool:
+    """Whether all squares that are different changed together: over a running clock the board was knocked over."""
+    changed = seen.board.changed_at
+    times = [changed[bit] for bit in range(seen.board.geometry.size) if seen.differing >> bit & 1]
+    return min(times) > NEVER and max(times) - min(times) <= ONE_FALL
 
 
 class AnalysisOnBoard:

@@ -10,6 +10,7 @@ import scenes_more
 import scenes_moves
 import scenes_pieces
 import scenes_ruled
+import scenes_swept
 import scenes_witnessed
 from golden import Golden, told
 from staged import Scene
@@ -25,6 +26,7 @@ SCENES = [
     *scenes_claims.SCENES,
     *scenes_edges.SCENES,
     *scenes_ruled.SCENES,
+    *scenes_swept.SCENES,
 ]
 
 GOLDEN = Golden("scenes")
