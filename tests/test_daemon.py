@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import chess
 from brokers import Mosquitto, Subscriber, subscribed, until
 from hall import START_S, Board, Process
 
@@ -215,6 +216,44 @@ async def test_a_command_is_answered_and_not_repeated(daemon: Process, mosquitto
     assert [{"id": "s1", "ok": True, "error": None}] * 3 == answers[:3]
     assert all(answer["ok"] is False and answer["error"] for answer in answers[3:])
     assert len({event["seq"] for event in done}) == 1
+
+
+async def test_an_open_alert_outlives_kill_9(daemon: Process, mosquitto: Mosquitto, board: Board) -> None:
+    """It is the same alert afterwards, raised once, and goes when the knight is put back."""
+    daemon.configure({"1": board.name})
+
+    def open_alerts(subscriber: Subscriber) -> list[str]:
+        lists = [payload["alerts"] for payload in subscriber.payloads("hall/arbiter/1/alerts")]
+        return [alert["alert_id"] for alert in lists[-1] if alert["irregularity"] == "illegal_move"] if lists else []
+
+    async with subscribed(mosquitto.port) as subscriber:
+        daemon.start()
+        await until(lambda: board.asked)
+        await board.babble(b"clock 180 180 white\nlift g1\nplace N@g3\nclock 182 180 black\n")
+        # What the board answers when it is asked again.
+        board.game.set_piece_at(chess.G3, board.game.remove_piece_at(chess.G1))
+        await subscriber.until(open_alerts)
+        before = open_alerts(subscriber)
+        daemon.kill()
+        await until(lambda: not board.asked)
+        told = len(subscriber.payloads("hall/arbiter/1/alerts"))
+        daemon.start()
+        await until(lambda: board.asked)
+        await subscriber.until(lambda s: len(s.payloads("hall/arbiter/1/alerts")) > told)
+        # Longer than an illegal move takes to be told, and than a cause that has gone takes to be noticed.
+        await asyncio.sleep(1.6)
+        after = open_alerts(subscriber)
+        await board.babble(b"lift g3\nplace N@g1\n")
+        await subscriber.until(lambda s: not open_alerts(s))
+
+    life = {
+        event["seq"]: (event["state"], event["alert_id"])
+        for event in subscriber.payloads("hall/arbiter/1/event/alert")
+        if event["irregularity"] == "illegal_move"
+    }
+
+    assert before == after
+    assert [("raised", before[0]), ("cleared", before[0])] == [life[seq] for seq in sorted(life)]
 
 
 async def test_systemd_is_told(daemon: Process, board: Board, tmp_path: Path) -> None:
