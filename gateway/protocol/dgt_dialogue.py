@@ -6,11 +6,12 @@ no single-board command on a bus: it would take every board out of bus mode.
 
 A single board is asked who it is (version, serial numbers), what stands on it, and to report changes by itself. From
 then on it talks unasked, so two things remain. A lost update cannot be seen in the bytes, so a full dump is asked for
-now and then and after any refused frame; with it goes the request for updates, because a board that lost power comes
-back silent. And an idle board says nothing: after some silence it is asked for anything at all, so that the link can
-tell idle from dead.
+now and then, after any refused frame, and after each press, for that is when a turn is judged; with it goes the request
+for updates, because a board that lost power comes back silent. And an idle board says nothing: after some silence it is
+asked for anything at all, so that the link can tell idle from dead.
 
-A bus speaks only when spoken to: each board in turn is asked what changed, for its clock, and now and then for a dump.
+A bus speaks only when spoken to: each board in turn is asked what changed, for its clock, and now and then, and after a
+press, for a dump.
 
 The log that a board keeps (option ``eeprom_recovery``) tells which moves were made while nobody listened, but reading
 it takes 8 s in which the board reports nothing, on a bus no board does. After a break the game usually goes on at that
@@ -30,6 +31,7 @@ from gateway.events import (
     BoardDump,
     BoardLog,
     ClockAbsent,
+    ClockSide,
     ClockTimes,
     FrameRejected,
     GameKind,
@@ -43,7 +45,9 @@ from gateway.protocol.dgt_commands import BusCommand, Command, build_bus_command
 from gateway.protocol.options import Option, settle
 
 OPTIONS = (
-    Option("dump_s", 10.0, "seconds between full dumps that check for lost updates", lowest=2.0),
+    Option(
+        "dump_s", 10.0, "seconds between full dumps that check for lost updates; a press asks for one too", lowest=2.0
+    ),
     Option("silence_s", 2.0, "seconds of silence after which a board is asked whether it is there", lowest=0.5),
     Option("battery", True, "ask a single board for its charge; boards without a battery do not answer"),
     Option("poll_s", 0.5, "bus: seconds from asking a board what changed until asking again", lowest=0.1),
@@ -115,6 +119,7 @@ class DgtDialogue:
         self._asked: Command | None = None
         self._known = False
         self._opened_before = False
+        self._lever: ClockSide | None = None
         self._heard_at = self._dumped_at = float("-inf")
         self._dump_due = self._battery_due = float("inf")
 
@@ -133,9 +138,13 @@ class DgtDialogue:
         if self.deadline is None:
             return []
         if isinstance(observation, FrameRejected):
-            self._dump_due = min(self._dump_due, max(at, self._dumped_at + DUMP_GAP_S))
+            self._dump_soon(at)
         else:
             self._heard_at = at
+            if isinstance(observation, ClockTimes):
+                if _pressed(self._lever, observation):
+                    self._dump_soon(at)
+                self._lever = observation.lever
             if self._asked and QUESTIONS[self._asked].answered_by(observation):
                 return self._answered(at)
         if self._known and not self._asked:
@@ -152,6 +161,9 @@ class DgtDialogue:
                 self._queue.appendleft(self._dumps[0])
         self._asked = None
         return self._go_on(at)
+
+    def _dump_soon(self, at: float) -> None:
+        self._dump_due = min(self._dump_due, max(at, self._dumped_at + DUMP_GAP_S))
 
     def _introduction(self, recovering: bool) -> Iterable[Command]:
         yield Command.RETURN_SERIALNR
@@ -202,6 +214,11 @@ class DgtDialogue:
         return [build_command(command)]
 
 
+def _pressed(before: ClockSide | None, now: ClockTimes) -> bool:
+    """Whether the lever has been turned since it was seen `before`."""
+    return None not in (before, now.lever) and now.lever != before
+
+
 # --- bus --------------------------------------------------------------------------------------------------------
 
 BUS_QUESTIONS: Mapping[BusCommand, Question] = {
@@ -232,6 +249,7 @@ class _Member:
     due: float = 0.0
     dump_due: float = 0.0
     log_wanted: bool = False
+    lever: ClockSide | None = None
     dumps: deque[BusCommand] = field(default_factory=lambda: deque([BusCommand.SEND_BRD]))
 
 
@@ -268,6 +286,10 @@ class DgtBusDialogue:
         member = self._members[0]
         if isinstance(observation, FrameRejected):
             return self._refused(member, address, observation, at)
+        if isinstance(observation, ClockTimes) and address == member.address:
+            if _pressed(member.lever, observation):
+                member.dump_due = at
+            member.lever = observation.lever
         if address == member.address and BUS_QUESTIONS[self._asked].answered_by(observation):
             self._note(member, at)
             return self._go_on(at)

@@ -7,6 +7,7 @@ two changes in one scan the later may be reported first, because its square come
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -57,8 +58,11 @@ class BoardModel:
     log: bool = False
     """After the cable's return the host asks for the board's own log of changes (DGT EE_MOVES, 8.3 s)."""
     dump_every: float | None = None
-    """The host asks for a whole dump now and then."""
+    """The host asks for a whole dump now and then, and after each press."""
 
+
+DUMP_TAKES = 0.2
+"""Seconds from a press to the dump for which it made the host ask."""
 
 CLASSIC: Final = BoardModel()
 OCCUPANCY: Final = BoardModel(senses="occupancy", period=0.04)
@@ -129,15 +133,14 @@ class Board:
             heard += self._positions(sampled, seen)
         else:
             heard += self._updates(sampled, seen)
-        if self.model.dump_every:
-            at = self.model.dump_every
-            while at < self.performance.end:
-                heard.append((at, BoardDump(self._read(self._standing(sampled, at)))))
-                at += self.model.dump_every
+        times: list[Timed] = []
         if clock:
             if self.model.rotated:
                 clock = replace(clock, white=FACE_SIDE[clock.white])
-            heard += polled(self.performance.acts, clock, self.performance.end, self.rng.uniform(0.05, clock.poll))
+            times += polled(self.performance.acts, clock, self.performance.end, self.rng.uniform(0.05, clock.poll))
+        heard += times
+        for at in self._asked_for_dumps(times):
+            heard.append((at, BoardDump(self._read(self._standing(sampled, at)))))
         heard.sort(key=lambda timed: timed[0])
         opening: list[Timed] = [(0.0, LinkState("board", True))]
         if self.model.senses == "occupancy":
@@ -145,6 +148,17 @@ class Board:
         opening.append((0.02, BoardDump(self._read(self.performance.start))))
         observations = opening + [(max(at, 0.02), said) for at, said in heard]
         return Trace(self._cut(observations, sampled), seen, self.performance.end)
+
+    def _asked_for_dumps(self, times: list[Timed]) -> list[float]:
+        """When dumps arrive for which the host asked."""
+        every = self.model.dump_every
+        if not every:
+            return []
+        due = [every * number for number in range(1, math.ceil(self.performance.end / every))]
+        for (_, before), (at, now) in itertools.pairwise(times):
+            if isinstance(before, ClockTimes) and isinstance(now, ClockTimes) and before.lever != now.lever:
+                due.append(at + DUMP_TAKES)
+        return due
 
     # --- sampling -----------------------------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -175,6 +176,17 @@ class TestSingle:
             talk.say(bytes.fromhex("8e0005") * 2)
         assert [0x4B, 0x42] == talk.run(4.5, well)
 
+    def test_press_asks_for_a_dump(self) -> None:
+        """A turn is judged by what stands then; the first report of a clock is no press, nor is its running on."""
+        talk = single()
+        talk.run(3.0, well)
+        talk.say(dgt.build_clock_times(CLOCK))
+        talk.say(dgt.build_clock_times(replace(CLOCK, left=179)))
+
+        assert [] == talk.run(3.5, well)
+        talk.say(dgt.build_clock_times(replace(CLOCK, lever="right")))
+        assert [0x4B, 0x42] == talk.run(4.0, well)
+
     def test_draughts_board_that_scans_50(self) -> None:
         """The other form of dump is tried, and kept."""
         answers = {**ANSWERS, Command.SEND_BRD_50B: dgt.build_half_dump({"31": "w"})}
@@ -255,6 +267,22 @@ class TestBus:
             assert 35 <= asked.count((0x83, address)) <= 41
             assert 35 <= asked.count((0x81, address)) <= 41
             assert asked.count((0x82, address)) == 2
+
+    def test_press_asks_for_a_dump(self) -> None:
+        """In the next round, from that board alone."""
+        talk = self.bus(1, 2)
+        talk.run(4.0, lambda said, at: bus_answer(said))
+        start = len(talk.asked)
+
+        def pressed(said: Said, at: float) -> bytes | None:
+            if (said.command, said.address) == (BusCommand.SEND_CLK, 2):
+                return dgt_bus.build_bus_clock(2, replace(CLOCK, lever="right"))
+            return bus_answer(said)
+
+        talk.run(7.0, pressed)
+        asked = [(said.command, said.address) for _, said in talk.asked[start:]]
+
+        assert [(0x82, 2)] == [question for question in asked if question[0] == 0x82]
 
     def test_only_bus_commands(self) -> None:
         """A single-board command would take every board out of bus mode."""
