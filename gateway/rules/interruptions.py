@@ -182,6 +182,8 @@ class RecordGap:
 
     def __init__(self) -> None:
         self._away = False
+        self._wrong = 0
+        """The squares that differed already when the board went away, as a mask."""
         self._gaps: list[tuple[str, float, int]] = []
         """What is missing (`resumed`, `set`, `link`), since when, and after which ply."""
         self._game: str | None = None
@@ -192,7 +194,7 @@ class RecordGap:
         game = seen.game
         for event in seen.happened:
             if isinstance(event, LinkChanged) and event.device == "board" and event.state == "down":
-                self._away = seen.board.known
+                self._away, self._wrong = seen.board.known, seen.differing
         self._start_seen |= any(change.change == "started" for change in seen.clock_changes)
         self._start_seen &= seen.clock.connected and seen.clock.running != "none"
         if game is None or game.phase not in ("play", "suspended"):
@@ -232,14 +234,15 @@ class RecordGap:
             return
         self._away = False
         # Only missing pieces are in somebody's hand; a piece that stands elsewhere was played there.
-        if differing & seen.board.occupied and not known:
+        if differing & ~self._wrong & seen.board.occupied and not known:
             self._gaps.append(("link", seen.at, seen.game.record.ply))
 
     def state(self) -> list[Any]:
-        return [self._away, [list(gap) for gap in self._gaps], self._game, self._start_seen]
+        return [self._away, [list(gap) for gap in self._gaps], self._game, self._start_seen, self._wrong]
 
     def restore(self, state: list[Any]) -> None:
-        self._away, gaps, self._game, self._start_seen = state
+        self._away, gaps, self._game, self._start_seen, *wrong = state
+        self._wrong = wrong[0] if wrong else 0
         self._gaps = [(key, since, ply) for key, since, ply in gaps]
 
 

@@ -22,6 +22,7 @@ from gateway.errors import UsageError
 from gateway.events import OTHER, Alert, CommandDone, Event, GameEnded, GameKind, GameStarted, Side
 from gateway.game import Game
 from gateway.publish import rfc3339
+from gateway.record import position_from_fen
 from gateway.rules import Finding, Remembers, Rule, Situation, Undone, Wake, shown
 from gateway.rules.families import RULES, SEQUELS, News, unmoved
 from gateway.rules.history import History
@@ -335,7 +336,7 @@ class Watch:
             undone = case.finding.undone if case.phase in ("open", "acknowledged") else None
             if undone is not None and _is_undone(case, undone, seen):
                 events += self._close(case, seen)
-            elif case.name in found or (undone is not None and seen.differing):
+            elif case.name in found or (undone is not None and seen.differing) or _out_of_sight(case, seen):
                 case.gone_since = None
             elif case.phase == "pending":
                 del self._cases[case.name]
@@ -514,6 +515,11 @@ def _effective(kind: str, seen: Situation) -> Effective:
     return effective(CATALOGUE[kind], seen.config.rules, seen.game.kind if seen.game else seen.game_kind, seen.in_force)
 
 
+def _out_of_sight(case: Case, seen: Situation) -> bool:
+    """Whether the board is silent, and nobody can tell that what was told of its squares has gone."""
+    return case.phase != "pending" and not seen.link_up and "squares" in case.finding.evidence
+
+
 def _is_undone(case: Case, undone: Undone, seen: Situation) -> bool:
     """Whether the completed act has been put right, taken off the record, or accepted."""
     if seen.game is None:
@@ -523,9 +529,10 @@ def _is_undone(case: Case, undone: Undone, seen: Situation) -> bool:
         return True
     if case.ply is not None and case.ply > undone.ply >= record.ply:
         return True
-    return undone.by_reply and any(
-        entry.ply > undone.ply and entry.move.side != case.finding.side for entry in record.entries
-    )
+    if not undone.by_reply:
+        return False
+    mover = case.finding.side or position_from_fen(seen.game.kind, undone.fen).turn
+    return any(entry.ply > undone.ply and entry.move.side != mover for entry in record.entries)
 
 
 def _put_right(undone: Undone, game: Game, seen: Situation) -> bool:
