@@ -62,7 +62,8 @@ def castlings() -> Iterator[Scene]:
             acts = sorted([(king_up, f"-{king}"), (king_down, f"+{letters[0]}@{target}"), (rook_up, f"-{rook}"),
                            (rook_down, f"+{letters[1]}@{beside}")])  # fmt: skip
             words = " ".join(f"{at}:{act}" for at, act in acts)
-            yield Scene(f"castling to {target}, {name}", f"1:{run} {words} 7:{other}", fen=fen)
+            yield Scene(f"castling to {target}, {name}", f"1:{run} {words} 7:{other}", fen=fen,
+                        rules={"enable": ["castling_rook_first", "two_hands"]})  # fmt: skip
 
 
 def hands() -> Iterator[Scene]:
@@ -81,7 +82,8 @@ def hands() -> Iterator[Scene]:
     }.items():
         for after in (0.0625, 0.125, 0.25):
             yield Scene(f"press {after} after a piece {name}",
-                        f"1:{run} 4:-{lift} 4.5:+{place} {4.5 + after}:{other}", fen=fen)  # fmt: skip
+                        f"1:{run} 4:-{lift} 4.5:+{place} {4.5 + after}:{other}", fen=fen,
+                        rules={"enable": ["two_hands"]})  # fmt: skip
 
 
 def takebacks() -> Iterator[Scene]:
@@ -163,10 +165,10 @@ def defects() -> Iterator[Scene]:
     for stands in (9, 10, 11, 70, 71):
         for shown in (5400, 5395, 120, 121, 100, 1):
             words = " ".join(f"{at}:set={shown},5400,w" for at in range(stands + 1))
-            words = "0:set=5400,5400,0 " + words.replace("0:", "0.5:", 1)
+            words = f"0:set={shown},{shown},0 " + words.replace("0:", "0.5:", 1)
             yield Scene(f"stands at {shown} for {stands}", words, tail=1, polled=False)  # fmt: skip
-    for speed in (0.96, 0.97, 0.98, 1.02, 1.03, 1.04):
-        words = " ".join(f"{at}:set={5399 - int(at * speed)},5400,w" for at in range(1, 126))
+    for speed in (0.94, 0.96, 0.98, 1.02, 1.03, 1.04):
+        words = " ".join(f"{at}:set={5399 - int(at * speed)},5400,w" for at in range(1, 141))
         yield Scene(f"runs at {speed}", "0:set=5399,5400,w " + words, tail=1, polled=False)
 
 
@@ -245,6 +247,75 @@ def completed() -> Iterator[Scene]:
         yield Scene(f"{name}, pressed, no pieces known", f"1:w {words} 6.5:b", fen=fen, tail=12, senses="occupancy")
 
 
+PLAYED = {
+    "quiet": (OPEN, "4:-d2 4.5:+P@d4 5:b 7:-d7 7.5:+p@d6 8:w 10:-b1 10.5:+N@c3 11:b 13:-h7 13.5:+p@h6 14:w"),
+    "taking": (OPEN, "4:-c4 4.25:-f7 4.5:+B@f7 5:b 7:-e8 7.25:-f7 7.5:+k@f7 8:w 10:-f3 10.25:-e5 10.5:+N@e5 11:b "
+               "13:-c6 13.25:-e5 13.5:+n@e5 14:w"),
+    "castling": (OPEN, "4:-e1 4.5:+K@g1 4.75:-h1 5:+R@f1 5.5:b 7:-d7 7.5:+p@d6 8:w 10:-d2 10.5:+P@d3 11:b"),
+    "of Black": (OPEN_BLACK, "4:-e8 4.5:+k@g8 4.75:-h8 5:+r@f8 5.5:w 7:-d2 7.5:+P@d3 8:b 10:-d7 10.5:+p@d6 11:w"),
+    "men": ("W:W32,37,41,42:B19,9,14,10", "4:-32 4.5:+w@28 5:b 7:-19 7.5:+b@23 8:w 10:-28 10.5:+w@19 11:-23 11.25:b "
+            "13:-14 13.5:+b@23 14:-19 14.25:w"),
+}  # fmt: skip
+
+
+def lost() -> Iterator[Scene]:
+    """One report of the board is lost, or comes late."""
+    for name, (fen, text) in PLAYED.items():
+        words = text.split()
+        for number, word in enumerate(words):
+            at, _, what = word.partition(":")
+            if what in ("w", "b"):
+                continue
+            left = " ".join(["1:" + _first(fen), *words[:number], *words[number + 1 :]])
+            yield Scene(f"{name}: {word} is lost", left, fen=fen, tail=15)
+            late = sorted([*words[:number], f"{float(at) + 1.25}:{what}", *words[number + 1 :]], key=_moment)
+            yield Scene(f"{name}: {word} comes late", " ".join(["1:" + _first(fen), *late]), fen=fen, tail=15)
+
+
+def _moment(word: str) -> float:
+    return float(word.partition(":")[0])
+
+
+def _first(fen: str) -> str:
+    return "b" if " b " in fen else "w"
+
+
+def interrupted() -> Iterator[Scene]:
+    """A game is suspended and resumed: what was sealed, what the clock shows then, what stands."""
+    plies = "1:w 4:-d2 4.5:+P@d4 5:b 7:0 8:!suspend=reason~adjournment{} 10:!resume "
+    for sealed, made in product(("", ",sealed_move~d7d6", ",sealed_move~e5e3"), ("", "d6", "d5", "e4")):
+        origin = {"": "", "d6": "d7", "d5": "d7", "e4": "e5"}[made]
+        reply = f"14:-{origin} 14.5:+p@{made} 15:w" if made else ""
+        yield Scene(
+            f"resumed{sealed}, then {made or 'nothing'}", plies.format(sealed) + f"12:b {reply}", fen=OPEN, tail=12
+        )
+    for white, black in product((0, 2, 3, 4), (0, -2, -3, -4)):
+        yield Scene(f"resumed with {white:+d} and {black:+d}",
+                    plies.format("") + f"12:set={5426 + white},{5398 + black},b", fen=OPEN, tail=12)  # fmt: skip
+    for name, words in {
+        "another position": "9:-g1 9.5:+N@e2 12:b",
+        "a piece in the hand": "9:-d7 12:b 13:+p@d6 14:w",
+        "the sealed move made before": "9:-d7 9.5:+p@d6 12:w",
+        "the other clock": "12:w",
+        "a press back": "12:w 13:b",
+    }.items():
+        yield Scene(f"resumed over {name}", plies.format(",sealed_move~d7d6") + words, fen=OPEN, tail=20)
+    stands = "r1bqkbnr/pppp1ppp/2n5/4p3/2BPP3/5N2/PPP2PPP/RNBQK2R"
+    for name, board in {
+        "the same": stands,
+        "one piece less": stands.replace("PPP2PPP", "PPP2PP1"),
+        "one piece more": stands.replace("5N2", "5N1Q"),
+        "one piece elsewhere": stands.replace("5N2", "4N3"),
+        "another ply": stands.replace("/pppp1ppp/2n5/", "/pppp1pp1/2n4p/"),
+        "two plies": stands.replace("/pppp1ppp/2n5/", "/pppp1pp1/2n4p/").replace("RNBQK2R", "RNBQ1RK1"),
+    }.items():
+        for away in (2, 30):
+            yield Scene(f"away for {away}, then {name}",
+                        f"1:w 4:-d2 4.5:+P@d4 5:b 8:down {8 + away}:up {8.25 + away}:board={board}", fen=OPEN,
+                        tail=40)  # fmt: skip
+
+
 GRIDS = [
+    *lost(), *interrupted(),
     *touches(), *castlings(), *hands(), *takebacks(), *adjustings(), *readings(), *defects(), *completed(),
 ]  # fmt: skip
