@@ -336,7 +336,12 @@ class Watch:
             undone = case.finding.undone if case.phase in ("open", "acknowledged") else None
             if undone is not None and _is_undone(case, undone, seen):
                 events += self._close(case, seen)
-            elif case.name in found or (undone is not None and seen.differing) or _out_of_sight(case, seen):
+            elif (
+                case.name in found
+                or (undone is not None and seen.differing)
+                or _out_of_sight(case, seen)
+                or self._told_soon(case)
+            ):
                 case.gone_since = None
             elif case.phase == "pending":
                 del self._cases[case.name]
@@ -348,6 +353,15 @@ class Watch:
                 else:
                     self._wake(case.gone_since + CLEAR_REST)
         return events
+
+    def _told_soon(self, case: Case) -> bool:
+        """Whether all that an open alert tells of the board is part of something else that has still to be told."""
+        squares = _squares(case)
+        return (
+            case.phase == "open"
+            and bool(squares)
+            and any(other.phase == "pending" and squares <= _squares(other) for other in self._cases.values())
+        )
 
     def _close(self, case: Case, seen: Situation) -> list[Event]:
         del self._cases[case.name]
@@ -513,6 +527,10 @@ class Watch:
 def _effective(kind: str, seen: Situation) -> Effective:
     """The settings of a kind here and now."""
     return effective(CATALOGUE[kind], seen.config.rules, seen.game.kind if seen.game else seen.game_kind, seen.in_force)
+
+
+def _squares(case: Case) -> set[str]:
+    return set(map(str, case.finding.evidence.get("squares", ())))
 
 
 def _out_of_sight(case: Case, seen: Situation) -> bool:

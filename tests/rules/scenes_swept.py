@@ -51,4 +51,16 @@ SCENES = [
         tail=20,
     ),
     Scene("put away by hand over a running clock", PLAYED + PUT_AWAY, "result_missing@88.4/", tail=70),
+    Scene(
+        "displaced: one more, and the alert stays until all of it is told",
+        "0.1:w 3:-e2 3.6:+P@e4 4.2:b 8:-e7 8.6:+p@e5 9.2:w 12:-a7 12.5:+p@b5 40:-h7 40.5:+p@g4",
+        "opponent_piece_moved@17.5/w displaced_piece@50.5/",
+        tail=20,
+    ),
+    Scene(
+        "displaced: one is put back, and the other is all that is told",
+        "0.1:w 3:-e2 3.6:+P@e4 4.2:b 8:-e7 8.6:+p@e5 9.2:w 12:-a7 12.5:+p@b5 13:-h7 13.5:+p@g4 40:-g4 40.5:+p@h7",
+        "displaced_piece@23.5/ opponent_piece_moved@45.5/w",
+        tail=20,
+    ),
 ]
