@@ -97,6 +97,8 @@ class Observed:
         self.lifted_at = [NEVER] * geometry.size
         self.landed_at = [NEVER] * geometry.size
         self._piece: list[Piece | None] = [None] * geometry.size
+        self._taken_up: dict[Piece, float] = {}
+        """When a piece of each kind was last lifted."""
 
     def piece(self, index: int) -> Piece | None:
         return self._piece[index]
@@ -113,8 +115,11 @@ class Observed:
         self.changed_at[index] = self.last_change = at
         self.excused &= ~(1 << index)
         (self.lifted_at if piece is None else self.landed_at)[index] = at
-        if self._piece[index] == piece:
+        before = self._piece[index]
+        if before == piece:
             return False
+        if before is not None and piece is None:
+            self._taken_up[before] = at
         self._put(index, piece)
         return True
 
@@ -123,20 +128,28 @@ class Observed:
 
         `unseen`: nothing is known of when its pieces came, for it is the first, or the board was away.
         """
-        changed = []
+        changed, gone = [], set()
         for square, index in self.geometry.index.items():
-            piece = pieces.get(square)
-            if self._piece[index] != piece:
+            piece, before = pieces.get(square), self._piece[index]
+            if before != piece:
                 self._put(index, piece)
                 self.excused &= ~(1 << index)
                 changed.append(index)
-                if not unseen:
-                    self.changed_at[index] = at
-                    (self.lifted_at if piece is None else self.landed_at)[index] = at
+                if piece is None:
+                    gone.add(before)
+        for index in [] if unseen else changed:
+            piece = self._piece[index]
+            since = at if piece is None or piece in gone else self._put_down(piece, index, at)
+            self.changed_at[index] = since
+            (self.lifted_at if piece is None else self.landed_at)[index] = since
         if changed:
             self.last_change = at
         self.known = True
         return changed
+
+    def _put_down(self, piece: Piece, index: int, at: float) -> float:
+        """When a piece came to stand here whose landing nobody reported: no earlier than it was lifted."""
+        return max(self.changed_at[index], self._taken_up.get(piece, at))
 
     def turn(self) -> None:
         """Read the board from the other side from now on."""
@@ -163,6 +176,7 @@ class Observed:
             "pieces_known": self.pieces_known,
             "known": self.known,
             "excused": self.excused,
+            "taken_up": dict(self._taken_up),
             "last_change": _time_out(self.last_change),
             "changed_at": {name: self.changed_at[i] for name, i in index.items() if self.changed_at[i] != NEVER},
             "lifted_at": {name: self.lifted_at[i] for name, i in index.items() if self.lifted_at[i] != NEVER},
@@ -176,6 +190,7 @@ class Observed:
             self._put(index[square], piece)
         self.pieces_known, self.known = state["pieces_known"], state["known"]
         self.excused = state["excused"]
+        self._taken_up = dict(state.get("taken_up", {}))  # not in the state of an earlier version
         self.last_change = NEVER if state["last_change"] is None else state["last_change"]
         for times in ("changed_at", "lifted_at", "landed_at"):
             for name, at in state[times].items():
