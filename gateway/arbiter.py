@@ -332,7 +332,7 @@ def _suspend(table: Table, arguments: Arguments, by: str | None) -> None:
 
 def _resume(table: Table, arguments: Arguments, by: str | None) -> None:
     game = _game(table, "suspended")
-    game.resume(arguments.get("sealed_move"), table.at)
+    table.emit_all(game.resume(arguments.get("sealed_move"), table.at))
 
 
 def _set_orientation(table: Table, arguments: Arguments, by: str | None) -> None:

@@ -141,9 +141,15 @@ class Game:
 
     # --- what is told -------------------------------------------------------------------------------------------
 
-    def restart(self, at: float) -> None:
-        """The reader goes on from the record's position, which is beyond doubt."""
+    def restart(self, at: float) -> list[Event]:
+        """The reader goes on from the record's position: it is beyond doubt, and so are the plies that led there."""
+        events: list[Event] = []
+        for entry in self.record.entries:
+            if not entry.confirmed:
+                self.record.confirm(entry.ply)
+                events.append(MoveConfirmed(entry.ply, None))
         self.follow.restart(node_of(self.record.position), at, self.record.ply)
+        return events
 
     def told(self, texts: list[str], at: float) -> list[Event]:
         """Plies that a command gives: published as they are, confirmed at once.
@@ -156,8 +162,7 @@ class Game:
             move = self.record.play(self.record.parse(text), source="command", confirmed=True)
             self._arrivals.append(at)
             events += [move, MoveConfirmed(move.ply, None)]
-        self.restart(at)
-        return events
+        return [*events, *self.restart(at)]
 
     def rewind(self, rival: Rival, at: float) -> list[Event]:
         """Read again what came since `rival` was the best; a position that was set since is taken back."""
@@ -178,8 +183,7 @@ class Game:
             events = self._placed(position, "command")
         else:
             events = [] if ply == self.record.ply else self.retract(ply + 1, "command")
-        self.restart(at)
-        return events
+        return [*events, *self.restart(at)]
 
     def give_up_gap(self, clock: Clock, at: float) -> list[Event]:
         """What was played while the board was away is not to be found: go on without it."""
@@ -206,11 +210,11 @@ class Game:
         self.phase, self.suspension = "suspended", reason
         self.assigned.sealed_move = sealed_move or self.assigned.sealed_move
 
-    def resume(self, sealed_move: str | None, at: float) -> None:
-        """The game goes on."""
+    def resume(self, sealed_move: str | None, at: float) -> list[Event]:
+        """The game goes on from its position, which nobody can change any more."""
         self.phase, self.resumed_at = "play", at
         self.assigned.sealed_move = sealed_move or self.assigned.sealed_move
-        self.restart(at)
+        return self.restart(at)
 
     # --- the end ------------------------------------------------------------------------------------------------
 

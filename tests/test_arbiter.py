@@ -16,6 +16,7 @@ from gateway.events import Command
 from gateway.table import Table
 
 SICILIAN = "rnbqkbnr/pp1ppppp/8/2p5/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2"
+AFTER_E4 = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1"
 PAWN_UP = "rnbqkbnr/pp1ppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2"
 
 
@@ -324,6 +325,19 @@ def test_set_position_goes_back_or_sets() -> None:
         (event["kind"], event.get("from_ply", event.get("ply"))) for event in events
     ]
     assert ["e4", "c5", "d4"] == [move["notation"] for move in standing(sitting.events())]
+
+
+@pytest.mark.parametrize("commands", [[("set_position", {"fen": AFTER_E4})], [("suspend", {}), ("resume", {})]])
+def test_what_the_arbiter_lets_stand_is_confirmed(commands: list[tuple[str, dict[str, Any]]]) -> None:
+    """A ply on which nobody had pressed yet needs no press any more, and no record waits for one."""
+    sitting = Sitting()
+    sitting.clock(1.0, "white")
+    sitting.touch("-e2 +P@e4")
+    for number, (name, arguments) in enumerate(commands):
+        sitting.command(6.0 + number, name, **arguments)
+    told = [(event["kind"], event["ply"]) for event in sitting.events("move", "move_confirmed", "position_set")]
+
+    assert [("move", 1), ("move_confirmed", 1)] == told
 
 
 def test_end_game_always_wins() -> None:
