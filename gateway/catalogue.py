@@ -21,6 +21,13 @@ Fact = str | int | float | list[str] | tuple[str, ...]
 """What fills a placeholder; a float is a clock reading in seconds, a list is squares or plies."""
 
 
+NOT_IN_FORCE: Mapping[str, tuple[str, ...]] = {
+    "fide-standard": ("FMJD", "FIDE 2023 A.", "FIDE 2023 B."),
+    "fide-rapid": ("FMJD", "FIDE 2023 B."),
+}
+"""How articles begin that do not hold: Appendix A is for rapid chess, and B, which refers to it, for blitz."""
+
+
 @dataclass(frozen=True, slots=True)
 class Kind:
     """One kind of irregularity, or of event that the rules attach something to."""
@@ -60,8 +67,8 @@ class Kind:
         return self.debounce_by.get(regulations, self.debounce_s)
 
     def articles_under(self, regulations: str) -> tuple[str, ...]:
-        """Return the articles of the federation whose regulations these are: chess cites no draughts rule."""
-        foreign = "FMJD" if regulations.startswith("fide") else "FIDE"
+        """Return the articles in force: those of the federation, and of the appendices those for this rate of play."""
+        foreign = NOT_IN_FORCE.get(regulations, ("FMJD",) if regulations.startswith("fide") else ("FIDE",))
         return tuple(article for article in self.articles if not article.startswith(foreign))
 
     @property

@@ -133,3 +133,15 @@ def test_articles_of_one_federation() -> None:
     assert not [article for article in illegal.articles_under("fide-blitz") if article.startswith("FMJD")]
     assert ("FMJD A1 3.4", "FMJD A1 3.9") == illegal.articles_under("fmjd-rapid")[:2]
     assert "kings convention" == kings.articles_under("fide-rapid")[0]
+
+
+def test_articles_of_one_rate_of_play() -> None:
+    """Appendix A is cited from rapid chess on, B in blitz only, and neither in a standard game."""
+    illegal = CATALOGUE["illegal_move"]
+    appendices = ("FIDE 2023 A.", "FIDE 2023 B.")
+    cited = [
+        [article for article in illegal.articles_under(f"fide-{rate}") if article.startswith(appendices)]
+        for rate in ("standard", "rapid", "blitz")
+    ]
+
+    assert [[], ["FIDE 2023 A.3", "FIDE 2023 A.5.2"], ["FIDE 2023 A.3", "FIDE 2023 A.5.2", "FIDE 2023 B.3"]] == cited
