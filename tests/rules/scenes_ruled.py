@@ -7,6 +7,7 @@ from staged import Scene
 PLAYED = "0.1:w 3:-e2 3.6:+P@e4 4.2:b "
 AS_IT_STANDS = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR_w_KQkq_-_0_1"
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR_{}_KQkq_-_0_1"
+FAULT = "0.1:w 4:-c1 4.7:+B@f4 5.3:b 8:-f4 8.5:+B@c1 12:w 14:-e2 14.6:+P@e4 15:b "
 
 SCENES = [
     Scene(
@@ -56,5 +57,16 @@ SCENES = [
         "displaced_piece@18.6/",
         "moved_out_of_turn move_without_clock_press clock_pressed_without_move wrong_clock_running",
         tail=40,
+    ),
+    Scene(
+        "corrected soon after: the fault counts",
+        FAULT + "60:!correct=from_ply~1,moves~e2e4 80:-e7 80.6:+p@e5 81:w 84:-c1 84.7:+B@f4 85.3:b",
+        "illegal_move@5.8/w illegal_move@85.8/w second_illegal_move@85.8/w",
+    ),
+    Scene(
+        "corrected long after: it was another matter",
+        FAULT + "75:!correct=from_ply~1,moves~e2e4 80:-e7 80.6:+p@e5 81:w 84:-c1 84.7:+B@f4 85.3:b",
+        "illegal_move@5.8/w illegal_move@85.8/w",
+        "second_illegal_move",
     ),
 ]
