@@ -160,6 +160,38 @@ def readings() -> Iterator[Scene]:
                     control="900+10", regulations="fide-rapid")  # fmt: skip
 
 
+SPANISH = "-e2 +P@e4 -e7 +p@e5 -g1 +N@f3 -b8 +n@c6 -f1 +B@b5 -a7 +p@a6 -b5 +B@a4 -g8 +n@f6 -d2 +P@d3 -d7 +p@d6"
+
+
+def edited() -> Iterator[Scene]:
+    """Readings are set in two goes, or seen only now and then."""
+    stops = "0:set=900,900,w 10:set=890,900,0 "
+    for then, after, running in product((0, 2, 3, 30), (2, 3, 4), ("0", "w")):
+        yield Scene(f"set by 30, after {after} by {then}, {running}",
+                    stops + f"12:set=920,900,0 {12 + after}:set={890 + then},900,{running}",
+                    control="900+10", regulations="fide-rapid")  # fmt: skip
+    for gap, more in product((4, 5, 6), (0, 10, 12, 13, 60)):
+        yield Scene(f"silent for {gap}, then {more} more",
+                    f"0:set=900,900,w 1:set=899,900,w {1 + gap}:set={899 - gap + more},900,w "
+                    f"{2 + gap}:set={898 - gap + more},900,w",
+                    control="900+10", regulations="fide-rapid", polled=False)  # fmt: skip
+        yield Scene(f"silent for {gap}, then {more} more and a press",
+                    f"0:set=900,900,w 1:set=899,900,w 1.5:-e2 2:+P@e4 {1 + gap}:set={899 - gap + more},900,b "
+                    f"{2 + gap}:set={899 - gap + more},899,b",
+                    control="900+10", regulations="fide-rapid", polled=False)  # fmt: skip
+    for credit, turns in product((0, 8, 9, 11, 12, 30), (3, 4, 5)):
+        words, left, at = ["0:set=900,900,w"], {"w": 900, "b": 900}, 0
+        for ply, act in enumerate(SPANISH.split()[: 4 * turns]):
+            mover, other = ("w", "b") if ply // 2 % 2 == 0 else ("b", "w")
+            at += 2 if ply % 2 == 0 else 1
+            words.append(f"{at}:{act}")
+            if ply % 2:
+                at += 1
+                left[mover] += credit - 4
+                words.append(f"{at}:set={left['w']},{left['b']},{other}")
+        yield Scene(f"{credit} s for {turns} moves each", " ".join(words), control="900+10", regulations="fide-rapid")
+
+
 def defects() -> Iterator[Scene]:
     """A clock that stands still, runs too fast or too slow, or whose battery is low."""
     for stands in (9, 10, 11, 70, 71):
@@ -317,5 +349,6 @@ def interrupted() -> Iterator[Scene]:
 
 GRIDS = [
     *lost(), *interrupted(),
+    *edited(),
     *touches(), *castlings(), *hands(), *takebacks(), *adjustings(), *readings(), *defects(), *completed(),
 ]  # fmt: skip
