@@ -5,9 +5,12 @@ Times are halves, quarters and eighths of seconds, which add up exactly, so that
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product
 
+import chess
 from staged import DRAUGHTS, Scene
 
 OPEN = "r1bqkbnr/pppp1ppp/2n5/4p3/2B1P3/5N2/PPPP1PPP/RNBQK2R w KQkq - 4 4"
@@ -279,6 +282,66 @@ def completed() -> Iterator[Scene]:
         yield Scene(f"{name}, pressed, no pieces known", f"1:w {words} 6.5:b", fen=fen, tail=12, senses="occupancy")
 
 
+def mirrored(scene: Scene) -> Scene:
+    """The same with the colours changed: what is told of White must then be told of Black."""
+    words = " ".join(_mirrored(word) for word in scene.words.split())
+    fen = scene.fen
+    if scene.game == "draughts":
+        turn, *sides = fen.split(":")
+        men = {side[0]: ",".join(re.sub(r"\d+", _turned, man) for man in side[1:].split(",")) for side in sides}
+        fen = f"{'B' if turn == 'W' else 'W'}:W{men['B']}:B{men['W']}"
+    else:
+        fen = chess.Board(fen).mirror().fen()
+    return replace(scene, name=f"{scene.name}, mirrored", words=words, fen=fen)
+
+
+def _mirrored(word: str) -> str:
+    at, _, what = word.partition(":")
+    if what in ("w", "b"):
+        return f"{at}:{'b' if what == 'w' else 'w'}"
+    piece, _, square = what[1:].rpartition("@")
+    if square.isdigit():
+        other = {"w": "b", "b": "w", "W": "B", "B": "W", "": ""}[piece]
+        square = _turned(re.match(r"\d+", square))
+    else:
+        other, square = piece.swapcase(), square[0] + str(9 - int(square[1]))
+    return f"{at}:{what[0]}{other}{'@' if piece else ''}{square}"
+
+
+def _turned(number: re.Match[str] | None) -> str:
+    assert number is not None
+    return str(51 - int(number[0]))
+
+
+def of_black() -> Iterator[Scene]:
+    """Turns with something wrong, made by Black."""
+    for scene in completed():
+        if scene.name.endswith((", nobody moves, standard", ", the reply, rapid", ", not pressed")):
+            yield mirrored(scene)
+
+
+def lost_before() -> Iterator[Scene]:
+    """Something is wrong with a turn, and a report of White's turn before had been lost."""
+    words = ["4:-d2", "4.5:+P@d4", "5:b", "7:-d7", "7.5:+p@d6", "8:w"]
+    faults = {
+        "nothing": "10:-b1 10.5:+N@c3",
+        "against the rules": "10:-b1 10.5:+N@b3",
+        "two moved": "10:-b1 10.5:+N@c3 11:-a2 11.5:+P@a3",
+        "one gone": "10:-b1 10.5:+N@c3 11:-a2",
+        "one of theirs gone": "10:-b1 10.5:+N@c3 11:-a7",
+        "one too many": "10:-b1 10.5:+N@c3 11:+Q@d3",
+        "theirs moved": "10:-a7 10.5:+p@a5",
+        "theirs put wrongly": "10:-a7 10.5:+p@b3",
+        "castling half": "10:-e1 10.5:+K@g1",
+        "the same piece back": "10:-d4 10.5:+P@d2",
+        "nothing moved": "",
+    }
+    for (name, text), number in product(faults.items(), (0, 1, 3, 4)):
+        left = " ".join([*words[:number], *words[number + 1 :]])
+        yield Scene(f"{words[number]} lost, then {name}", f"1:w {left} {text} 12:b 15:-h7 15.5:+p@h6 16:w", fen=OPEN,
+                    tail=12)  # fmt: skip
+
+
 PLAYED = {
     "quiet": (OPEN, "4:-d2 4.5:+P@d4 5:b 7:-d7 7.5:+p@d6 8:w 10:-b1 10.5:+N@c3 11:b 13:-h7 13.5:+p@h6 14:w"),
     "taking": (OPEN, "4:-c4 4.25:-f7 4.5:+B@f7 5:b 7:-e8 7.25:-f7 7.5:+k@f7 8:w 10:-f3 10.25:-e5 10.5:+N@e5 11:b "
@@ -350,5 +413,7 @@ def interrupted() -> Iterator[Scene]:
 GRIDS = [
     *lost(), *interrupted(),
     *edited(),
+    *of_black(),
+    *lost_before(),
     *touches(), *castlings(), *hands(), *takebacks(), *adjustings(), *readings(), *defects(), *completed(),
 ]  # fmt: skip

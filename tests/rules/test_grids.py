@@ -7,7 +7,7 @@ from golden import Golden, told
 from grids import GRIDS
 from staged import Scene
 
-from gateway.events import Alert
+from gateway.events import OTHER, Alert
 
 GOLDEN = Golden("grids")
 
@@ -20,6 +20,15 @@ def test_grid(scene: Scene) -> None:
     brief = [line[:6] for line in said]
 
     assert GOLDEN.expected(scene.name, brief) == brief
+
+
+@pytest.mark.parametrize("name", [s.name for s in GRIDS if s.name.endswith((", nobody moves, standard, mirrored"))])
+def test_colours(name: str) -> None:
+    """What is told of Black is what is told of White who does the same."""
+    white = GOLDEN.known[name.removesuffix(", mirrored")]
+    expected = [[*line[:3], OTHER.get(line[3]), *line[4:]] for line in white]
+
+    assert expected == GOLDEN.known[name]
 
 
 def test_names_differ() -> None:
