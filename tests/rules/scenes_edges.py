@@ -215,4 +215,12 @@ SCENES = [
     Scene(
         "usual start: nothing is said of what stands", "0:0 0.1:w", "", "start_position_wrong", fen=CHESS, begin=False
     ),
+    Scene(
+        "period: too little is added where the increment begins with it",
+        "0:set=300,300,w 3:-d2 3.6:+P@d4 4.2:set=1197,300,b",
+        "clock_setting_wrong@7.2/",
+        fen=OPEN,
+        control="40/5400:1800+30",
+        start={"moves_completed": {"white": 39, "black": 39}},
+    ),
 ]
