@@ -56,6 +56,8 @@ EXCUSE_AFTER = 1.0
 """Seconds before the ply that was answered from which a square must have stood as it does to be excused."""
 DOUBT_AFTER = 0.6
 """Seconds of contradiction after which lost and misread reports are thought of."""
+HURRIED = 2.0
+"""Squares of contradiction from which that is done at once while a clock runs: in a scramble nothing ever rests."""
 FORGOTTEN = 3
 """Plies that may follow one another without a press: one was forgotten, and the reply could not be pressed on."""
 OVERDUE = 6.0
@@ -130,6 +132,8 @@ class Follow:
     def changed(self, at: float, reported: int | None = None) -> None:
         """The board has changed at `at`; `reported` is the square that changed, if it was one alone."""
         self.rivals.reported(at, reported)
+        if reported is not None and HURRIED <= self.rivals.best.rate <= UPHEAVAL and self.rivals.running is not None:
+            self.lost_reports.doubt()
         if self.gap is not None:
             self.gap.reported(at, reported)
         self.irregular.weigh_reply(at)
@@ -420,7 +424,7 @@ class Follow:
         """
         board, parent = self.board, rival.parent
         assert parent is not None
-        differing = rival.node.difference(board) & parent.node.own & ~board.occupied
+        differing = self.rivals.best.node.difference(board) & parent.node.own & ~board.occupied
         if not differing:
             return False
         left = board.lifted_at[departure_bit(rival.ply)]

@@ -248,12 +248,24 @@ class Rivals:
 
     def excuse(self, before: Node, since: float) -> None:
         """Squares that contradict the best reading, contradicted it `before`, and have not changed since `since`, say
-        nothing of what follows."""
+        nothing of what follows.
+
+        Not where another reading explains them: then they are what tells the two apart.
+        """
         differing = self.best.node.difference(self.board) & before.difference(self.board) & ~self.board.excused
         old = sum(1 << bit for bit in bits(differing) if self.board.changed_at[bit] < since)
-        if old:
+        if old and not self._explained(old):
             self.board.excused |= old
             self.weigh()
+
+    def _explained(self, squares: int) -> bool:
+        """Whether another reading in the running, less contradicted than the best, has what stands on these squares."""
+        bar = self.best.score + EXTEND
+        return any(
+            other.rate < self.best.rate and not other.node.difference(self.board) & squares
+            for other in self.beam[1:]
+            if other.score <= bar
+        )
 
     def believe(
         self, rival: Rival, ply: Any, at: float, cost: float, *, legal: bool, instead: Rival | None = None
@@ -301,6 +313,8 @@ class Rivals:
             if _proves(rival, extension):
                 more = self._haste(rival, extension.at) + self._overlooked(rival, extension.at)
                 yield self.extended(rival, extension, "board", more)
+        if rival.hidden:
+            yield from self._retaken_alike(rival)
         for extension in node.hidden(self.board, rival.at):
             if _proves(rival, extension):
                 child = self.extended(rival, extension, "inferred")
@@ -313,6 +327,15 @@ class Rivals:
             back = back.parent
             if back.node.contradiction(self.board) < rival.rate:
                 yield self.returned(rival, back)
+
+    def _retaken_alike(self, rival: Rival) -> Iterator[Rival]:
+        """Recaptures by a piece like the one that was taken there: between two scans nothing has changed but where both
+        pieces left."""
+        for extension in rival.node.extensions(self.board, NEVER):
+            left = self.board.lifted_at[departure_bit(extension.ply)]
+            stood = extension.at < rival.at - SCAN_GRACE <= left
+            if stood and rival.node.retakes(rival.ply, extension.ply):
+                yield self.extended(rival, extension._replace(at=left), "board", self._haste(rival, left))
 
     def _haste(self, rival: Rival, at: float) -> float:
         """What it costs that a ply comes too soon: before its turn on the clock, or faster than hands are."""
