@@ -36,6 +36,7 @@ from gateway.protocol import Address
 from gateway.publish import VERSION, Message, encode, rfc3339
 from gateway.registry import DRIVERS
 from gateway.tasks import ended
+from gateway.turns import Turns
 from gateway.ways import Ways
 from gateway.webserver import PageKeeper
 
@@ -88,7 +89,8 @@ class Daemon:
         self.tables: dict[str, LiveTable] = {}
         self._reload = reload
         self._notifier = notifier or Notifier({})
-        self._ways = Ways()
+        self._turns = Turns()
+        self._ways = Ways(self._turns.listened_at)
         self._plans: dict[str, PortPlan] = {}
         self._keepers: dict[str, Keeper] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
@@ -135,6 +137,7 @@ class Daemon:
         self.clock = Clock(max((self._saved_at(table.id) for table in self.config.tables), default=0.0))
         self.connection = self._connection()
         self._apply(self.config.tables)
+        self._supervise("turns", self._turns.listen)
         self._supervise("broker", self.connection.run)
         self._supervise("health", self._keep_health)
         self._supervise("watchdog", self._watch)
@@ -211,6 +214,7 @@ class Daemon:
                     config,
                     self.config.gateway,
                     self.clock,
+                    self._turns,
                     self._journal,
                     self.connection,
                     self.config.state_dir / "captures",

@@ -3,6 +3,9 @@
 Events are offered to the broker when they are in the journal, and what followed them (retained state, the reply to a
 command) not before them. A table whose code fails is begun again from its last journalled state, alone.
 
+What comes in keeps its time and waits for the table's turn: a table that is hard to read, or of which many
+plies came at once, holds up nobody else (`turns.py`).
+
 `at` here is the table's own: the monotonic clock, moved forward where a reboot has set that back, so that it never
 goes back over a table's whole life.
 """
@@ -30,12 +33,15 @@ from gateway.mqtt import Connection, Incoming
 from gateway.publish import Message, event_message, reply_message
 from gateway.station import Outcome, Resend, Station
 from gateway.store import Entry
+from gateway.turns import Turns
 
 HELD_BYTES = 64 * 1024
 """What is kept for the capture of a device that has not been admitted yet."""
 JUMP_S = 0.5
 """How far stamps may be from the wall clock."""
 CAPTURE_AGAIN_S = 60.0
+BEHIND = 200
+"""Steps that wait at most; a table that is further behind holds up the others, and so whoever floods it."""
 LONGEST_PAUSE_S = 60.0
 BROKEN = "an internal error; the table begins again from its last state"
 
@@ -44,6 +50,10 @@ log = structlog.get_logger("table")
 
 Answer = tuple[Message, bytes | None]
 """The reply to a command, and the correlation data that the sender gave."""
+
+
+_Step = tuple[Callable[[], list[Outcome]], bytes | None]
+"""What the station is to do, and the correlation data of the command, if it is one."""
 
 
 @dataclass(slots=True)
@@ -87,6 +97,7 @@ class LiveTable:
         config: TableConfig,
         gateway: str,
         clock: Clock,
+        turns: Turns,
         journal: Journal,
         connection: Connection,
         captures: Path,
@@ -99,6 +110,7 @@ class LiveTable:
             config: the table as configured.
             gateway: id of the gateway.
             clock: the gateway's time.
+            turns: when it may work.
             journal: keeps its events and its state.
             connection: takes what is to be published.
             captures: the folder for them.
@@ -110,6 +122,7 @@ class LiveTable:
         """How often its code has failed since it last worked."""
         self._gateway = gateway
         self._clock = clock
+        self._turns = turns
         self._journal = journal
         self._connection = connection
         self._captures = captures
@@ -118,6 +131,11 @@ class LiveTable:
         self._loop = asyncio.get_running_loop()
         self._saved: dict[str, Any] | None = journal.state(config.id)
         self._station = self._restored()
+        self._waiting: deque[_Step] = deque()
+        """What came in, in order."""
+        self._asked = False
+        """For a turn."""
+        self._latest = float("-inf")
         self._open = _Batch()
         """What is not in the journal yet."""
         self._writing: asyncio.Future[None] | None = None
@@ -145,7 +163,7 @@ class LiveTable:
 
     def start(self) -> None:
         """Go on from the last state: while we were away the devices were, to us, not there."""
-        now = self._clock.now()
+        now = self._now()
         self._begin_capture(now, anew=self._saved is None)
         if self._saved is None:
             return
@@ -156,6 +174,9 @@ class LiveTable:
     async def stop(self) -> None:
         """Wait until everything is in the journal and offered."""
         self._stopped = True
+        while self._waiting:
+            self._do_next()
+            await asyncio.sleep(0)
         if self._timer is not None:
             self._timer.cancel()
         self._flush(always=True)
@@ -170,12 +191,14 @@ class LiveTable:
 
     def observe(self, observation: Observation, at: float) -> None:
         """A device said something."""
+        at = self._moment(at)
         if isinstance(observation, LinkState):
             self._note_state(observation, at)
         self._step(lambda: self._station.observe(observation, at))
 
     def note(self, direction: Literal["rx", "tx"], device: Device, data: bytes, channel: str | None, at: float) -> None:
         """Bytes came or went; for the capture only."""
+        at = self._moment(at)
         line = capture.Rx if direction == "rx" else capture.Tx
         entry = line(at, device, data, channel)
         if device in self._up:
@@ -190,7 +213,7 @@ class LiveTable:
 
     def command(self, incoming: Incoming) -> None:
         """An arbiter asked for something."""
-        at = self._clock.now()
+        at = self._now()
         try:
             decoded = msgspec.json.decode(incoming.payload)
             command = command_from(decoded)
@@ -205,31 +228,66 @@ class LiveTable:
 
     def wall_clock_moved(self) -> None:
         """Stamp later events by the wall clock as it is now."""
+        self._catch_up()
         self._station.table.epoch = self._clock.epoch
         # A capture's times are those since its own start, which the wall clock that was wrong has named.
         self._end_capture()
-        self._begin_capture(self._clock.now())
+        self._begin_capture(self._now())
 
     def tend_capture(self) -> None:
         """Hand the capture to the operating system, or begin the next one."""
         now = self._clock.now()
-        if self._writer is None:
-            if now - self._capture_at > CAPTURE_AGAIN_S:
-                self._begin_capture(now)
+        if self._waiting and self._writer is not None:
+            # A capture begins with a state in which everything is that the one before has.
+            self._captured(lambda writer: writer.flush(now))
+        elif self._writer is None:
+            if not self._waiting and now - self._capture_at > CAPTURE_AGAIN_S:
+                self._begin_capture(self._now())
         elif self._writer.due(now):
-            self._captured(lambda writer: writer.rotate(now, self._state()))
+            self._captured(lambda writer: writer.rotate(self._now(), self._state()))
         else:
             self._captured(lambda writer: writer.flush(now))
+
+    def _now(self) -> float:
+        return self._moment(self._clock.now())
+
+    def _moment(self, at: float) -> float:
+        """What was read late can have come before what has been taken since: for the table it came with that."""
+        self._latest = max(self._latest, at)
+        return self._latest
 
     # --- what goes out ---------------------------------------------------------------------------------------------
 
     def _step(self, step: Callable[[], list[Outcome]], correlation: bytes | None = None) -> None:
-        """Let the station do something, and take what follows. A bug in it stops this table only."""
+        """Let the station do something, behind all that waits."""
+        self._waiting.append((step, correlation))
+        while len(self._waiting) > BEHIND:
+            self._do_next()
+        if not self._asked:
+            self._asked = True
+            self._turns.ask(self._work)
+
+    def _work(self) -> bool:
+        """Take one step; True: there are more."""
+        if self._waiting:
+            self._do_next()
+        self._asked = bool(self._waiting)
+        if not self._asked:
+            self._arm()
+        return self._asked
+
+    def _do_next(self) -> None:
+        """Take one step and what follows from it. A bug in it stops this table only."""
+        step, correlation = self._waiting.popleft()
         try:
             self._take(step(), correlation)
         except Exception as bug:
             self._begin_again(bug)
-        self._arm()
+
+    def _catch_up(self) -> None:
+        """Let nothing wait."""
+        while self._waiting:
+            self._do_next()
 
     def _take(self, outcomes: list[Outcome], correlation: bytes | None) -> None:
         root = self._connection.config.root
@@ -293,8 +351,11 @@ class LiveTable:
 
     def _ring(self) -> None:
         self._timer = None
-        now = self._clock.now()
-        self._step(lambda: self._station.advance(now))
+        due = self._station.deadline
+        if due is not None:
+            # Not until now: what came after that may still have to be read.
+            at = self._moment(due)
+            self._step(lambda: self._station.advance(at))
 
     def _resend(self, resend: Resend) -> None:
         task = asyncio.create_task(self._offer_again(resend))
@@ -343,12 +404,13 @@ class LiveTable:
         self.failures += 1
         log.error("a table's code failed; it begins again", table=self.config.id, failures=self.failures, exc_info=bug)
         self._station = self._restored()
+        self._waiting.clear()
         self._open = _Batch()
         self._quiet_until = self._loop.time() + self.pause_s
         self._broken(self.config.id)
         # The capture that led to it ends here, and shows it when played; what follows follows from an earlier state.
         self._end_capture()
-        self._begin_capture(self._clock.now())
+        self._begin_capture(self._now())
 
     # --- the capture -----------------------------------------------------------------------------------------------
 
@@ -382,9 +444,9 @@ class LiveTable:
         return {**self._station.state(), "links": dict(self._links(self.config.id))}
 
     def _end_capture(self) -> None:
-        self._captured(lambda writer: writer.close(self._clock.now()))
+        self._captured(lambda writer: writer.close(self._now()))
         self._writer = None
-        self._capture_at = self._clock.now()
+        self._capture_at = self._now()
 
     def _write(self, entry: capture.Entry) -> None:
         self._captured(lambda writer: writer.append(entry))
@@ -400,7 +462,7 @@ class LiveTable:
 
     def _capture_failed(self, error: OSError) -> None:
         self._writer = None
-        self._capture_at = self._clock.now()
+        self._capture_at = self._now()
         log.warning("no capture is written for now", table=self.config.id, why=str(error), again_s=CAPTURE_AGAIN_S)
 
 

@@ -46,6 +46,7 @@ class Keeper:
         self._timer: asyncio.TimerHandle | None = None
         self._bug: Exception | None = None
         self._why: str | None = None
+        self._latest = float("-inf")
         self._said: set[str] = set()
         self._turn = 0
         self.up = False
@@ -105,7 +106,9 @@ class Keeper:
             raise self._bug
 
     def _hear(self, data: bytes, at: float, channel: str | None) -> None:
-        self._guarded(lambda: self._receive(data, at, channel))
+        # What was read late may have come before a timer that has rung since.
+        self._latest = max(self._latest, at)
+        self._guarded(lambda: self._receive(data, self._latest, channel))
 
     def _receive(self, data: bytes, at: float, channel: str | None) -> None:
         told = self.link.receive(data, at, channel)
@@ -117,10 +120,14 @@ class Keeper:
 
     def _ring(self) -> None:
         self._timer = None
-        self._guarded(self._tick)
+        # In the pass after the next: if we have been stopped meanwhile, what has come is read before.
+        self._loop.call_soon(self._loop.call_soon, self._guarded, self._tick)
 
     def _tick(self) -> None:
         now = self._loop.time()
+        if self._port is None:
+            return
+        self._latest = now
         deadline = self.link.deadline
         # The timer may have been set for a deadline that has moved since.
         if deadline is not None and deadline <= now:

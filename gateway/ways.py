@@ -20,7 +20,9 @@ Make = Callable[[str, Hear, Lost], Port]
 class Ways:
     """One for all ports of a process: they share what was found out about the computer, and the radio."""
 
-    def __init__(self) -> None:
+    def __init__(self, listened_at: Callable[[], float] | None = None) -> None:
+        """`listened_at`: what is read now cannot have been read before; None: everything is read at once."""
+        self._listened_at = listened_at
         self._finder = serial.Finder()
         self._radio: Radio | None = None
 
@@ -48,7 +50,7 @@ class Ways:
         def make(target: str, hear: Hear, lost: Lost) -> Port:
             if radio is not None and radio.owns(target):
                 return radio.port(target, entry.matches, owner, hear, lost)
-            return serial.port(target, settings, hear, lost)
+            return serial.port(target, settings, self._timed(hear), lost)
 
         return targets, make
 
@@ -56,6 +58,9 @@ class Ways:
         """Let go of the radio."""
         if self._radio is not None:
             await self._radio.close()
+
+    def _timed(self, hear: Hear) -> Hear:
+        return hear if self._listened_at is None else serial.bit_by_bit(hear, self._listened_at)
 
     def _the_radio(self) -> Radio:
         """Loaded where a device is on it only: 5 MB, 0.3 s."""

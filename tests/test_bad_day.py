@@ -134,11 +134,13 @@ async def test_kill_9_on_a_disk_that_has_become_read_only(
         await until(lambda: "kept in memory" in daemon.log.read_text(), 30)
         for _ in range(2):
             await more_plies(board, 5)
+            board.playing = False
             await subscriber.until(lambda s: reached(events(s), board), 30)
             daemon.kill()
             await until(lambda: not board.asked)
             daemon.start(unit)
             await until(lambda: board.asked, START_S)
+            board.playing = True
         daemon.kill()
         await until(lambda: not board.asked)
         boot(card)
@@ -181,6 +183,36 @@ async def test_a_boot_on_a_disk_that_has_become_read_only(
         daemon.kill()
 
     prove(events(subscriber), in_order=False, whole=False)
+
+
+async def test_what_came_while_the_machine_stood_still(daemon: Process, mosquitto: Mosquitto, tmp_path: Path) -> None:
+    """Forty plies of each of four tables are read at one time: all are told, and another table is heard meanwhile."""
+    boards = {str(number): Board(tmp_path / f"board-{number}", seed=number, pause_s=0.2) for number in range(1, 6)}
+    *behind, other = boards.values()
+    for board in boards.values():
+        board.start()
+    daemon.configure({name: board.name for name, board in boards.items()})
+    async with subscribed(mosquitto.port) as subscriber:
+        daemon.start()
+        await until(lambda: all(board.asked for board in boards.values()), START_S)
+        await subscriber.until(lambda s: "hall/table/5/link" in s.topics(), START_S)
+        await asyncio.sleep(0.5)
+        daemon.signal(signal.SIGSTOP)
+        for board in behind:
+            board.playing = True
+        await until(lambda: all(len(board.played) >= 40 for board in behind), 30)
+        for board in behind:
+            board.playing = False
+        daemon.signal(signal.SIGCONT)
+        began, other.playing = time.monotonic(), True
+        await subscriber.until(lambda s: len(standing(events(s, "5"))) >= 5, 30)
+        took, other.playing = time.monotonic() - began, False
+        for name, board in boards.items():
+            await subscriber.until(lambda s, n=name, b=board: standing(events(s, n)) == b.played, 30)
+    for board in boards.values():
+        await board.stop()
+
+    assert took < 4
 
 
 @pytest.mark.parametrize("hangs", ["connecting", "connected"])

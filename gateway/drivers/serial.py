@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import os
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,11 @@ UNSENT_BYTES = 64 * 1024
 """What may wait for a device that does not take it. The questions of an hour would fit."""
 CONNECT_S = 5.0
 SCAN_S = 1.0
+LATE_S = 0.3
+"""Bytes that may have waited longer are taken apart."""
+PIECE = 8
+BYTES_PER_S = 40.0
+"""Of a board and clock in fast play."""
 
 
 class SerialPort:
@@ -198,6 +203,26 @@ def port(target: str, settings: SerialSettings, hear: Hear, lost: Lost) -> Port:
         where = urlsplit(target)
         return SocketPort(where.hostname or "", where.port or 0, hear, lost)
     return SerialPort(target, settings, hear, lost)
+
+
+def bit_by_bit(hear: Hear, listened_at: Callable[[], float]) -> Hear:
+    """What has waited to be read, as the machine or we were busy, has come bit by bit, and is given such times.
+
+    Moves that were all made at one time could hardly be told from each other. Within a chunk the true times are not
+    known; the last byte has the time at which it was read.
+    """
+
+    def take(data: bytes, at: float, channel: str | None) -> None:
+        waited = at - listened_at()
+        if waited < LATE_S:
+            hear(data, at, channel)
+            return
+        began = at - min(waited, len(data) / BYTES_PER_S)
+        for end in range(len(data), 0, -PIECE)[::-1]:
+            piece = data[max(0, end - PIECE) : end]
+            hear(piece, began + (at - began) * end / len(data), channel)
+
+    return take
 
 
 def with_options(settings: SerialSettings, options: dict[str, Any]) -> SerialSettings:

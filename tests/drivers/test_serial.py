@@ -17,7 +17,7 @@ from brokers import descriptors, until
 from gateway import ports as ports_module
 from gateway.drivers import SerialSettings, Usb
 from gateway.drivers import serial as serial_module
-from gateway.drivers.serial import UNSENT_BYTES, Finder, SerialPort, SocketPort, port, with_options
+from gateway.drivers.serial import UNSENT_BYTES, Finder, SerialPort, SocketPort, bit_by_bit, port, with_options
 from gateway.errors import LinkError
 from gateway.events import LinkState, Observation
 from gateway.link import Link
@@ -271,6 +271,35 @@ def keeper(targets: list[Path], tables: Tables, serial: str | None = None) -> Ke
 
 
 HELLO = b"hello test senses=pieces serial=7\nposition 8/8/8/8/8/8/8/8\n"
+
+
+def heard(data: bytes, at: float, listened_at: float) -> list[tuple[float, bytes]]:
+    """What becomes of a chunk that is read at this time."""
+    pieces: list[tuple[float, bytes]] = []
+    bit_by_bit(lambda piece, then, channel: pieces.append((then, piece)), lambda: listened_at)(data, at, None)
+    return pieces
+
+
+def test_what_has_waited_is_taken_apart() -> None:
+    """All bytes in their order, over the time that there was, the last of them when it was read."""
+    data = bytes(range(200)) * 4
+    pieces = heard(data, 100.0, 90.0)
+    times = [at for at, _ in pieces]
+
+    assert data == b"".join(piece for _, piece in pieces)
+    assert times == sorted(times)
+    assert 90.0 < times[0] < 90.2
+    assert times[-1] == 100.0
+
+
+def test_little_has_not_come_over_a_long_time() -> None:
+    """A ply that was read late took no longer than a ply takes."""
+    assert heard(bytes(40), 100.0, 40.0)[0][0] > 99.0
+
+
+def test_what_is_read_in_time_stays_whole() -> None:
+    """A dump of a board is one chunk, whenever the port was heard before."""
+    assert heard(bytes(67), 100.0, 99.9) == [(100.0, bytes(67))]
 
 
 async def test_a_board_is_followed_through_unplugging(pty: Pty, monkeypatch: pytest.MonkeyPatch) -> None:
