@@ -40,8 +40,8 @@ HELD_BYTES = 64 * 1024
 JUMP_S = 0.5
 """How far stamps may be from the wall clock."""
 CAPTURE_AGAIN_S = 60.0
-BEHIND = 200
-"""Steps that wait at most; a table that is further behind holds up the others, and so whoever floods it."""
+BEHIND = 5000
+"""Steps that wait at most, of a thousand plies or so; a table that is further behind holds up all others."""
 LONGEST_PAUSE_S = 60.0
 BROKEN = "an internal error; the table begins again from its last state"
 
