@@ -223,4 +223,11 @@ SCENES = [
         control="40/5400:1800+30",
         start={"moves_completed": {"white": 39, "black": 39}},
     ),
+    Scene(
+        "draughts, uncrowned king: accepted by the reply",
+        "0.1:w 5:-7 5.6:+w@1 6.2:b 9:-30 9.6:+b@35 10.2:w 14:-1 14.6:+w@23 15.2:b 18:-35 18.6:+b@40 19.2:w",
+        "uncrowned_man@10.2/w uncrowned_king_played@15.7/w illegal_move_accepted@19.1/w",
+        fen="W:W7,50:B30",
+        tail=15,
+    ),
 ]
