@@ -195,14 +195,17 @@ class Game:
         return [PositionSet(self.record.ply, position.fen(), reason)]
 
     def drop_signal(self) -> list[Event]:
-        """Nothing of a kings' signal belongs to the game: unpressed king moves to the centre are taken off."""
+        """Nothing of a kings' signal belongs to the game: what nobody pressed on is taken off if two of these are true
+        of it: it went to the centre, the king made it, nobody saw it."""
         first = None
         for entry in reversed(self.record.entries):
-            arrival = entry.move.uci[2:4] if entry.move.uci else ""
-            seen = entry.move.source == "board" and arrival not in CENTRE
-            if entry.confirmed or seen or entry.move.notation[0] != "K":
+            move = entry.move
+            to_centre = move.uci is not None and move.uci[2:4] in CENTRE
+            signs = (to_centre, move.notation[0] == "K", move.source != "board")
+            certain = entry.confirmed and (entry.press is not None or move.source == "board")
+            if certain or sum(signs) < 2:
                 break
-            first = entry.move.ply
+            first = move.ply
         return [] if first is None else self.retract(first, "correction")
 
     def suspend(self, reason: str, sealed_move: str | None) -> None:
