@@ -201,8 +201,8 @@ class Game:
         for entry in reversed(self.record.entries):
             move = entry.move
             to_centre = move.uci is not None and move.uci[2:4] in CENTRE
-            signs = (to_centre, move.notation[0] == "K", move.source != "board")
-            certain = entry.confirmed and (entry.press is not None or move.source == "board")
+            signs = (to_centre, move.notation[0] == "K", move.source == "inferred")
+            certain = entry.confirmed and (entry.press is not None or move.source != "inferred")
             if certain or sum(signs) < 2:
                 break
             first = move.ply

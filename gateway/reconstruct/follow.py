@@ -420,11 +420,14 @@ class Follow:
     def _companion(self, rival: Rival) -> bool:
         """Whether another piece of the mover was in the air with this one and is still out of its place.
 
-        A hand that carries two pieces is sweeping or setting up, not moving.
+        A hand that carries two pieces is sweeping or setting up, not moving; unless play goes on: then the other hand
+        had begun the next ply.
         """
+        if self.rivals.best.depth > rival.depth + FORGOTTEN:
+            return False
         board, parent = self.board, rival.parent
         assert parent is not None
-        differing = self.rivals.best.node.difference(board) & parent.node.own & ~board.occupied
+        differing = rival.node.difference(board) & parent.node.own & ~board.occupied
         if not differing:
             return False
         left = board.lifted_at[departure_bit(rival.ply)]
