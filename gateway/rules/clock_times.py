@@ -513,6 +513,11 @@ class ClockDefect:
             self._window.clear()
             self._drift = self._since = None
             return
+        if taken.change(side) > 0:
+            # Two presses between two reports: the other clock ran for a part of it.
+            self._turn += 1
+            self._settled = False
+            return
         self._window.append((taken.seconds, -taken.change(side), self._turn))
         seconds = sum(item[0] for item in self._window)
         while self._window and seconds - self._window[0][0] >= WINDOW - 0.05:

@@ -202,6 +202,14 @@ def defects() -> Iterator[Scene]:
             words = " ".join(f"{at}:set={shown},5400,w" for at in range(stands + 1))
             words = f"0:set={shown},{shown},0 " + words.replace("0:", "0.5:", 1)
             yield Scene(f"stands at {shown} for {stands}", words, tail=1, polled=False)  # fmt: skip
+    for presses in (2, 8):
+        # A reply before the press, and both presses between two reports: each clock has its increment.
+        left, words = [180, 180], ["0:set=180,180,w"]
+        for at in range(1, 141):
+            left = [left[0] + 2, left[1] + 2] if at % (140 // presses) == 5 else [left[0] - 1, left[1]]
+            words.append(f"{at}:set={left[0]},{left[1]},w")
+        yield Scene(f"keeps time, pressed twice at once {presses} times", " ".join(words), tail=1, polled=False,
+                    control="180+2", regulations="fide-blitz")  # fmt: skip
     for speed in (0.94, 0.96, 0.98, 1.02, 1.03, 1.04):
         words = " ".join(f"{at}:set={5399 - int(at * speed)},5400,w" for at in range(1, 141))
         yield Scene(f"runs at {speed}", "0:set=5399,5400,w " + words, tail=1, polled=False)
