@@ -41,6 +41,9 @@ signal.signal(signal.SIGUSR1, lambda *_: print("tasks", len(asyncio.all_tasks())
 """
 TELL_S = 60.0
 GAME_PLIES = (40, 80)
+IDLE_S = 5.0
+IDLE_SHARE = 0.15
+"""Of a processor, with tables at which nothing happens."""
 SET_UP_S = 3.0
 """Between the last ply of a game and the first of the next."""
 
@@ -93,6 +96,21 @@ def tell(daemon: Process, began: float, faults: int) -> None:
         f"  {threads:3} threads  {tasks(daemon):4} tasks",
         flush=True,
     )
+
+
+def worked_s(daemon: Process) -> float:
+    """How long the gateway's main thread has had a processor."""
+    return int(Path(f"/proc/{daemon.pid}/schedstat").read_text().split()[0]) / 1e9
+
+
+async def caught_up(daemon: Process) -> float:
+    """Wait until the gateway has nothing left to do; return for how many seconds it had."""
+    began, idle = time.monotonic(), False
+    while not idle:
+        before = worked_s(daemon)
+        await asyncio.sleep(IDLE_S)
+        idle = worked_s(daemon) - before < IDLE_SHARE * IDLE_S
+    return time.monotonic() - began - IDLE_S
 
 
 async def fault(chance: random.Random, daemon: Process, broker: Mosquitto, boards: list[Seats]) -> None:
@@ -159,7 +177,7 @@ async def _disturbed_and_proved(
             tell(daemon, began, faults)
     for board in boards:
         board.playing = False
-    await asyncio.sleep(5)
+    print(f"{await caught_up(daemon):.0f} s behind when the last ply was made", flush=True)
     tell(daemon, began, faults)
     daemon.kill()
     async with subscribed(broker.port) as subscriber:
