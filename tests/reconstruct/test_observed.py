@@ -51,6 +51,19 @@ def test_a_dump_tells_what_differs() -> None:
     assert (1.0, 9.0) == (board.changed_at[CHESS.index["a1"]], board.changed_at[CHESS.index["e4"]])
 
 
+def test_a_dump_dates_a_landing_by_the_lift() -> None:
+    """A piece whose landing was not reported stands there since it was lifted, or since its square was taken by another;
+    where nobody reported its lift either, since the dump."""
+    board = Observed(CHESS)
+    board.load({"e1": "K", "d1": "Q", "a8": "r"}, 0.0, unseen=True)
+    board.set("e1", None, 1.0)
+    board.set("a8", None, 2.0)
+    board.set("a1", "r", 3.0)
+    board.load({"e2": "K", "d4": "Q", "a1": "r"}, 9.0)
+
+    assert [1.0, 9.0] == [board.changed_at[CHESS.index[square]] for square in ("e2", "d4")]
+
+
 def test_an_unseen_dump_dates_nothing() -> None:
     """Nobody knows when these pieces came."""
     board = Observed(CHESS)
