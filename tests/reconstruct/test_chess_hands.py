@@ -307,7 +307,7 @@ def test_an_exchange_of_pawns_that_leaves_its_square_as_it_was() -> None:
     sitting.chess("d4 Nf6 Bf4 c5 e3")
     sitting.touch("-c5 -e3 -e7 +p@e6 -g1 +N@f3", 0.15)
 
-    assert "d4 Nf6 Bf4 c5 e3 cxd4 exd4 e6 Nf3".split() == sitting.moves()
+    assert ["d4", "Nf6", "Bf4", "c5", "e3", "cxd4", "exd4", "e6", "Nf3"] == sitting.moves()
 
 
 def test_a_piece_that_no_scan_saw_where_it_stopped() -> None:
@@ -315,7 +315,7 @@ def test_a_piece_that_no_scan_saw_where_it_stopped() -> None:
     sitting = from_position("r1k5/p1p2ppp/8/8/8/3R4/PP3PPP/3R2K1 w - - 0 1")
     sitting.touch("-d3 -c8 +k@b7 -a8 +R@a8 -b7 +k@a8 -d1 +R@d8", 0.25)
 
-    assert "Rd8+ Kb7 Rxa8 Kxa8 Rd8+".split() == sitting.moves()
+    assert ["Rd8+", "Kb7", "Rxa8", "Kxa8", "Rd8+"] == sitting.moves()
 
 
 def test_a_reply_before_the_press() -> None:

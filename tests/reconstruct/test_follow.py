@@ -196,7 +196,7 @@ def test_a_captured_pawn_laid_where_it_could_have_gone(clock: float | None) -> N
     if clock:
         sitting.press("white")
 
-    assert "e4 d5 exd5 c5 dxc6 a6 cxb7".split() == sitting.moves()
+    assert ["e4", "d5", "exd5", "c5", "dxc6", "a6", "cxb7"] == sitting.moves()
     assert [] == sitting.events("move_retracted")
     assert [] == sitting.alerts()
 

@@ -156,7 +156,7 @@ LONG = "Nc6 Bb5 a6 Bxc6 dxc6 O-O Nf6"
 
 @pytest.mark.parametrize("clock", [180, None])
 def test_play_after_a_gap_is_not_lost(clock: float | None) -> None:
-    """Play goes on, a ply each two seconds: after five the record goes on from what stood first, with all plies since."""
+    """Play goes on, a ply each two seconds: after five seconds the record has what stood first, and all plies since."""
     sitting = away("e4 e5 Nf3", LONG, clock=clock)
     board = chess.Board()
     for san in f"e4 e5 Nf3 {LONG}".split():
@@ -191,7 +191,7 @@ def test_a_piece_in_the_air_when_the_board_is_back() -> None:
     sitting.t += 0.5
     sitting.chess("Bd6 Nc3 O-O Bg5", board, pause=0.5)
 
-    assert "Bd6 Nc3 O-O Bg5".split() == sitting.moves()[-4:]
+    assert ["Bd6", "Nc3", "O-O", "Bg5"] == sitting.moves()[-4:]
     assert all(move["legal"] for move in sitting.events("move"))
 
 

@@ -52,8 +52,8 @@ def test_a_dump_tells_what_differs() -> None:
 
 
 def test_a_dump_dates_a_landing_by_the_lift() -> None:
-    """A piece whose landing was not reported stands there since it was lifted, or since its square was taken by another;
-    where nobody reported its lift either, since the dump."""
+    """A piece whose landing was not reported has stood there since it was lifted; where nobody reported its lift
+    either, since the dump."""
     board = Observed(CHESS)
     board.load({"e1": "K", "d1": "Q", "a8": "r"}, 0.0, unseen=True)
     board.set("e1", None, 1.0)
