@@ -122,6 +122,9 @@ class ChessNode(Node):
             return
         arrived = board.occupied & ~self.occupied
         lifted = since_mask(board.lifted_at, board.occupied & self.other, after)
+        if self.trail is not None and board.lifted_at[self.trail[1]] <= after + SCAN_GRACE:
+            # That was the victim of the ply before.
+            lifted &= ~chess.BB_SQUARES[self.trail[1]]
         targets = (arrived | lifted) & ~self.board.kings
         for move in self.board.generate_castling_moves():
             square = _last_arrival(move)
