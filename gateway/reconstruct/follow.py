@@ -336,7 +336,7 @@ class Follow:
             return False
         if self.withhold_after is not None and at > self.withhold_after and self.tip.legal:
             return False
-        if self.timed and common.depth < self.confirmed and not (self._played_on() or self._given_back(new)):
+        if self.timed and self._complete(common) and not (self._played_on() or self._given_back(new)):
             return False
         if new or self.rivals.best.rate == 0:
             return True
@@ -346,6 +346,13 @@ class Follow:
         if at < due:
             self._wake(due)
         return at >= due
+
+    def _complete(self, common: Rival) -> bool:
+        """Whether a ply after this is certain, or has been pressed on at a board that cannot name its pieces: whatever is
+        carried about there looks like that ply's piece going on."""
+        if common.depth < self.confirmed:
+            return True
+        return not self.board.pieces_known and any(self.presses.on(ply) for ply in self.tip.line(common.depth))
 
     def _played_on(self) -> bool:
         """Whether somebody pressed since the board changed: a certain ply goes only if play goes on without it.
