@@ -20,7 +20,7 @@ from gateway.reconstruct.node import EXTRA, SCAN_GRACE, Node
 from gateway.reconstruct.observed import Observed, bits
 from gateway.reconstruct.phase import standing
 from gateway.reconstruct.presses import Press, Presses
-from gateway.reconstruct.rivals import QUIET, Rival, Rivals, departure_bit, mover
+from gateway.reconstruct.rivals import QUIET, Rival, Rivals, arrival_bit, departure_bit, mover
 
 SLIDE_HOLD = 0.3
 """Seconds a piece that could go farther may wait for publication."""
@@ -348,8 +348,8 @@ class Follow:
         return at >= due
 
     def _complete(self, common: Rival) -> bool:
-        """Whether a ply after this is certain, or has been pressed on at a board that cannot name its pieces: whatever is
-        carried about there looks like that ply's piece going on."""
+        """Whether a ply after this is certain, or has been pressed on at a board that cannot name its pieces: there
+        whatever is carried about looks like that ply's piece going on."""
         if common.depth < self.confirmed:
             return True
         return not self.board.pieces_known and any(self.presses.on(ply) for ply in self.tip.line(common.depth))
@@ -486,6 +486,9 @@ class Follow:
         """No rival in the running says otherwise, and the board shows the ply (or went on from it)."""
         best = self.rivals.best
         if not replied and (best.rate > 0 or best.depth < rival.depth):
+            return False
+        if best.node.difference(self.board) & ~self.board.occupied & 1 << arrival_bit(rival.ply):
+            # Its piece is in the air again, and may come down elsewhere.
             return False
         bar = best.score + CONFIRM_MARGIN
         running = (other for other in self.rivals.beam if other.score <= bar)

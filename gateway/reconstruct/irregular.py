@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from gateway.reconstruct.node import SCAN_GRACE
 from gateway.reconstruct.presses import Presses
-from gateway.reconstruct.rivals import Rival, Rivals, mover
+from gateway.reconstruct.rivals import EXTEND, Rival, Rivals, mover
 
 SETTLE = 0.4
 """Seconds without a change after which a ply is what it looks like."""
@@ -54,6 +54,8 @@ class Irregular:
             return None
         if self.suspect is None or self.suspect.ply != ply:
             self.suspect = Suspect(best, ply, board.last_change)
+        if self._lawfully_explained():
+            return None
         arrived = self.suspect.since
         pressed = self.presses.since(best.node.turn, arrived - SCAN_GRACE)
         if pressed is None and timed:
@@ -64,6 +66,12 @@ class Irregular:
         self.suspect = None
         self.rivals.believe(best, ply, arrived, COMPLETED, legal=False)
         return None
+
+    def _lawfully_explained(self) -> bool:
+        """Whether a reading without any ply against the rules has just what stands, and will soon be the best."""
+        bar, firm = self.rivals.best.score + EXTEND, self.rivals.firm
+        running = (rival for rival in self.rivals.beam if rival.score <= bar and rival.rate == 0)
+        return any(all(step.legal for step in rival.line(firm)) for rival in running)
 
     def _half_made(self, at: float) -> Suspect | None:
         """A castling of which only the king's half stands, and which was pressed on: only a reply can complete it."""

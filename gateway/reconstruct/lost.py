@@ -19,6 +19,8 @@ STALE = 0.3
 """A ply whose arrival stood there before, as far as was reported."""
 ECHO = 0.5
 """A report that says nothing new: the one before was lost, and rivals that knew better gain on the others."""
+FRESH = 4
+"""Plies for which one that nobody saw arrive may be read as another although it was confirmed."""
 REVISED = 0.1
 """The same game with a ply that nobody saw arrive read as another."""
 
@@ -64,12 +66,19 @@ class Lost:
             self.rivals.grow(found)
 
     def _revised(self) -> Iterator[Rival]:
-        """The best reading with a ply that nobody saw arrive, or one against the rules, read as another one, as far as
-        all later ones allow."""
-        for step in self.rivals.best.line(self.rivals.best.depth - RECALL):
+        """The best reading with a ply that nobody saw arrive, or whose piece has gone on since, or one against the
+        rules, read as another one, as far as all later ones allow."""
+        best, board, firm = self.rivals.best, self.rivals.board, self.rivals.firm
+        differing = best.node.difference(board)
+        # A piece that stands where none should says more than one that is in a hand.
+        wrong = differing & board.occupied
+        missing = differing & ~board.occupied if wrong else 0
+        certain = min(firm, best.depth - FRESH) if wrong else firm
+        for step in best.line(best.depth - RECALL):
             # A pawn left on the last rank may become a queen when play has long gone on.
-            doubtful = not step.legal or (step.depth > self.rivals.firm and (step.unseen or step.hidden))
-            if not doubtful or step.parent is None:
+            doubtful = not step.legal or (step.depth > certain and (step.unseen or step.hidden))
+            gone = step.depth > firm and missing >> arrival_bit(step.ply) & 1
+            if step.parent is None or not (doubtful or gone):
                 continue
             for ply in step.parent.node.plies(self.rivals.board, 1 << departure_bit(step.ply)):
                 if ply != step.ply and (revised := self._retold(step, ply)) is not None:
