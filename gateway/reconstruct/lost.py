@@ -67,7 +67,7 @@ class Lost:
 
     def _revised(self) -> Iterator[Rival]:
         """The best reading with a ply that nobody saw arrive, or whose piece has gone on since, or one against the
-        rules, read as another one, as far as all later ones allow."""
+        rules of which another piece stands now, read as another one, as far as all later ones allow."""
         best, board, firm = self.rivals.best, self.rivals.board, self.rivals.firm
         differing = best.node.difference(board)
         # A piece that stands where none should says more than one that is in a hand.
@@ -75,10 +75,14 @@ class Lost:
         missing = differing & ~board.occupied if wrong else 0
         certain = min(firm, best.depth - FRESH) if wrong else firm
         for step in best.line(best.depth - RECALL):
+            if step.parent is None:
+                continue
+            arrival = 1 << arrival_bit(step.ply)
             # A pawn left on the last rank may become a queen when play has long gone on.
-            doubtful = not step.legal or (step.depth > certain and (step.unseen or step.hidden))
-            gone = step.depth > firm and missing >> arrival_bit(step.ply) & 1
-            if step.parent is None or not (doubtful or gone):
+            crowned = not step.legal and arrival & differing
+            unseen = step.depth > certain and (step.unseen or step.hidden)
+            gone = step.depth > firm and arrival & missing
+            if not (crowned or unseen or gone):
                 continue
             for ply in step.parent.node.plies(self.rivals.board, 1 << departure_bit(step.ply)):
                 if ply != step.ply and (revised := self._retold(step, ply)) is not None:

@@ -401,6 +401,18 @@ def test_an_illegal_move_put_back_is_retracted() -> None:
     assert [] == sitting.moves(end=20.0)
 
 
+def test_an_illegal_move_that_makes_the_reply_illegal() -> None:
+    """The king stands beside the other one, and the opponent moves a pawn: both plies stand as they were made."""
+    sitting = from_position("8/7p/8/5k2/8/5K2/8/8 w - - 0 20")
+    sitting.touch("-f3 +K@f4")
+    sitting.press("white")
+    sitting.touch("-h7 +p@h6", 1.0)
+    sitting.press("black")
+
+    assert ["f3f4", "h7h6"] == sitting.moves()
+    assert [] == sitting.events("move_retracted")
+
+
 def test_two_illegal_moves_of_one_piece() -> None:
     """The second cannot have been made if the first was another; and then the board makes no sense for a while."""
     sitting = Sitting()
