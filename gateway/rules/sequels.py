@@ -114,7 +114,7 @@ class Accepted:
         if seen.supervised and not draughts:
             return
         plies = seen.standing
-        if not plies or seen.at > plies[-1].arrived + TOLD_FOR or not plies[-1].legal:
+        if not plies or seen.at > plies[-1].arrived + TOLD_FOR:
             return
         reply = plies[-1]
         for told in seen.told:
