@@ -80,18 +80,18 @@ class Gap:
             self.lines = 1
             return None
         if self.tried is None:
-            self._search(rivals, tip)
+            self._look(rivals, tip)
         due = max(self.since, board.last_change) + SETTLED
         if at < due:
             return due
-        found = self._search(rivals, tip) if rivals.best.rate > 0 and self.tried != board.last_change else 0
+        found = self._look(rivals, tip) if rivals.best.rate > 0 and self.tried != board.last_change else 0
         if found or rivals.best.rate == 0:
             self.lines = found or 1
         elif self.lines is None:
             self._begin_anew(rivals, tip, at)
         return None
 
-    def _search(self, rivals: Rivals, tip: Rival) -> int:
+    def _look(self, rivals: Rivals, tip: Rival) -> int:
         """Look for the lines that lead to what stands, and let the rivals have them; return how many there are.
 
         They begin at `tip`, the last published ply, or else at what the best rival has read since. Of several that
@@ -123,17 +123,14 @@ class Gap:
         either."""
         if self.anew is not None and self.anew.best.rate < EXTRA:
             return
-        turn = rivals.running or tip.node.turn
-        turns = [turn] if rivals.running else [turn, OTHER[turn]]
-        nodes = [node for turn in turns if (node := standing(tip.node, rivals.board, turn)) is not None]
-        self.anew = None
-        for node in nodes:
-            begun = Rivals(node, rivals.board, at, tip.depth)
-            begun.running = rivals.running
-            if self.anew is None:
-                self.anew = begun
-            else:
-                self.anew.beam += begun.beam
+        board, first = rivals.board, tip.node.turn
+        turns = (rivals.running,) if rivals.running else (first, OTHER[first])
+        nodes = [node for turn in turns if (node := standing(tip.node, board, turn)) is not None]
+        begun = [Rivals(node, board, at, tip.depth) for node in nodes]
+        self.anew = begun[0] if begun else None
+        if self.anew is not None:
+            self.anew.running = rivals.running
+            self.anew.beam += [rival for other in begun[1:] for rival in other.beam]
 
 
 def paths(node: Node, board: Observed) -> list[list[Any]]:

@@ -139,8 +139,7 @@ class Board:
                 clock = replace(clock, white=FACE_SIDE[clock.white])
             times += polled(self.performance.acts, clock, self.performance.end, self.rng.uniform(0.05, clock.poll))
         heard += times
-        for at in self._asked_for_dumps(times):
-            heard.append((at, BoardDump(self._read(self._standing(sampled, at)))))
+        heard += [(at, BoardDump(self._read(self._standing(sampled, at)))) for at in self._asked_for_dumps(times)]
         heard.sort(key=lambda timed: timed[0])
         opening: list[Timed] = [(0.0, LinkState("board", True))]
         if self.model.senses == "occupancy":
